@@ -1,0 +1,1 @@
+"""Rotations, meshes, checks, files: no knowledge of bodies."""

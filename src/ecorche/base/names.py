@@ -1,0 +1,25 @@
+"""Names in messages: the nearest known name to a misspelt one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """The known name most like ``name``, or None when none is."""
+    known = list(known)
+    folded = {k.casefold(): k for k in known}
+    found = get_close_matches(name.casefold(), list(folded), n=1, cutoff=0.6)
+    return folded[found[0]] if found else None
+
+
+def suggestion(name: str, known: Iterable[str], *, at_most: int = 12) -> str:
+    """A remedy sentence for an unknown name: the nearest one, or the list of choices."""
+    known = list(known)
+    best = nearest(name, known)
+    if best is not None:
+        return f"Did you mean {best!r}?"
+    listed = ", ".join(repr(k) for k in known[:at_most])
+    more = f" and {len(known) - at_most} more" if len(known) > at_most else ""
+    return f"Known: {listed}{more}" if known else "There is none to choose from"

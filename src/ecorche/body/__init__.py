@@ -1,0 +1,1 @@
+"""Compile, evaluate, bake: the only place that knows all layers."""

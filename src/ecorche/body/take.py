@@ -1,0 +1,25 @@
+"""A take: one character in one performance, ready to be written or shown."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ecorche.body.character import Character
+from ecorche.body.frames import Frames
+from ecorche.skeleton.motion import Motion
+
+
+@dataclass(frozen=True, eq=False)
+class Take:
+    """A character, the motion of its joints, and the frames of its skin.
+
+    Attributes:
+        character: The character.
+        motion: Its joints over time, on ``character.skeleton``; None when nobody knows them.
+        frames: Points of every mesh over time, at the motion's times; None for a still character,
+            which a writer writes at bind with its skeleton and all its motions.
+    """
+
+    character: Character
+    motion: Motion | None = None
+    frames: Frames | None = None

@@ -1,0 +1,1 @@
+"""One file a format; `formats` finds the right one by suffix."""

@@ -1,0 +1,1 @@
+"""Joints and their limits, kinematics, motion, naming conventions, retargeting."""

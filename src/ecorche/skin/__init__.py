@@ -1,0 +1,1 @@
+"""Blend skinning, normals and tangents."""
