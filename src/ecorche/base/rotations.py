@@ -29,7 +29,8 @@ def multiply_xyzw(a: npt.ArrayLike, b: npt.ArrayLike) -> Floats:
 
 def inverse_xyzw(q: npt.ArrayLike) -> Floats:
     """The opposite rotation of unit quaternions, shape (..., 4)."""
-    return np.asarray(q, np.float64) * np.array([-1.0, -1.0, -1.0, 1.0])
+    conjugate: Floats = np.asarray(q, np.float64) * np.array([-1.0, -1.0, -1.0, 1.0])
+    return conjugate
 
 
 def normalise(v: npt.ArrayLike) -> Floats:

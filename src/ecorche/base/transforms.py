@@ -47,7 +47,7 @@ def nearest_rotation(linear: npt.ArrayLike) -> Floats:
     """
     linear = np.asarray(linear, np.float64)
     lengths = np.linalg.norm(linear, axis=-2, keepdims=True)
-    columns = linear / np.where(lengths > 0.0, lengths, 1.0)
+    columns: Floats = linear / np.where(lengths > 0.0, lengths, 1.0)
     flip = np.where(np.linalg.det(linear) < 0.0, -1.0, 1.0)
     columns = columns * np.stack([flip, np.ones_like(flip), np.ones_like(flip)], axis=-1)[..., None, :]
     gram = np.swapaxes(columns, -1, -2) @ columns
@@ -56,7 +56,8 @@ def nearest_rotation(linear: npt.ArrayLike) -> Floats:
         return columns
     u, _, vt = np.linalg.svd(columns)
     u = u * np.stack([np.ones_like(flip), np.ones_like(flip), np.linalg.det(u @ vt)], axis=-1)[..., None, :]
-    return np.where(skewed[..., None, None], u @ vt, columns)
+    nearest: Floats = np.where(skewed[..., None, None], u @ vt, columns)
+    return nearest
 
 
 def shear(m: npt.ArrayLike) -> Floats:
@@ -80,4 +81,5 @@ def inverse(m: npt.ArrayLike) -> Floats:
 def transform_points(m: npt.ArrayLike, points: npt.ArrayLike) -> Floats:
     """Points (..., N, 3) moved by one matrix a batch (..., 4, 4)."""
     m, points = np.asarray(m, np.float64), np.asarray(points, np.float64)
-    return points @ np.swapaxes(m[..., :3, :3], -1, -2) + m[..., None, :3, 3]
+    moved: Floats = points @ np.swapaxes(m[..., :3, :3], -1, -2) + m[..., None, :3, 3]
+    return moved
