@@ -1,3 +1,83 @@
-"""An écorché under any rigged character: skeleton, muscles, fat and skin that move as in life."""
+"""An écorché under any rigged character: skeleton, muscles, fat and skin that move as in life.
+
+    import ecorche
+
+    man = ecorche.read_character("man.glb")
+    walk = ecorche.perform(man, ecorche.read_motion("walk.bvh")).take
+    ecorche.write_take("walk.usdc", walk)
+    ecorche.render_film("walk.mp4", walk)
+
+Names are imported when first used, so `import ecorche` itself costs next to nothing.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
 
 __version__ = "0.1.0"
+
+_HOMES = {
+    "Body": "ecorche.body.compile",
+    "Character": "ecorche.body.character",
+    "EcorcheError": "ecorche.errors",
+    "Frame": "ecorche.body.frames",
+    "Mesh": "ecorche.base.mesh",
+    "Motion": "ecorche.skeleton.motion",
+    "Pose": "ecorche.body.evaluate",
+    "Skeleton": "ecorche.skeleton.skeleton",
+    "Take": "ecorche.body.take",
+    "WriteOptions": "ecorche.io.formats",
+    "bind_pose": "ecorche.skeleton.motion",
+    "compile_body": "ecorche.body.compile",
+    "evaluate": "ecorche.body.evaluate",
+    "perform": "ecorche.body.perform",
+    "read_character": "ecorche.io.formats",
+    "read_keyframes": "ecorche.io.keyframes",
+    "read_mesh": "ecorche.io.formats",
+    "read_motion": "ecorche.io.formats",
+    "recognise": "ecorche.skeleton.naming",
+    "render_contact_sheet": "ecorche.render.picture",
+    "render_film": "ecorche.render.film",
+    "render_picture": "ecorche.render.picture",
+    "sample_human": "ecorche.io.makehuman",
+    "write_take": "ecorche.io.formats",
+}
+
+__all__ = [*sorted(_HOMES)]  # noqa: PLE0604 -- computed from the table above
+
+if TYPE_CHECKING:
+    from ecorche.base.mesh import Mesh as Mesh
+    from ecorche.body.character import Character as Character
+    from ecorche.body.compile import Body as Body
+    from ecorche.body.compile import compile_body as compile_body
+    from ecorche.body.evaluate import Pose as Pose
+    from ecorche.body.evaluate import evaluate as evaluate
+    from ecorche.body.frames import Frame as Frame
+    from ecorche.body.perform import perform as perform
+    from ecorche.body.take import Take as Take
+    from ecorche.errors import EcorcheError as EcorcheError
+    from ecorche.io.formats import WriteOptions as WriteOptions
+    from ecorche.io.formats import read_character as read_character
+    from ecorche.io.formats import read_mesh as read_mesh
+    from ecorche.io.formats import read_motion as read_motion
+    from ecorche.io.formats import write_take as write_take
+    from ecorche.io.keyframes import read_keyframes as read_keyframes
+    from ecorche.io.makehuman import sample_human as sample_human
+    from ecorche.render.film import render_film as render_film
+    from ecorche.render.picture import render_contact_sheet as render_contact_sheet
+    from ecorche.render.picture import render_picture as render_picture
+    from ecorche.skeleton.motion import Motion as Motion
+    from ecorche.skeleton.motion import bind_pose as bind_pose
+    from ecorche.skeleton.naming import recognise as recognise
+    from ecorche.skeleton.skeleton import Skeleton as Skeleton
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'ecorche' has no attribute {name!r}")
+    return getattr(importlib.import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

@@ -55,11 +55,13 @@ class SkinnedMesh:
         weights: Its skin weights, or None.
         own_bind: ``bind_world · inverse_bind`` of every joint, shape (joints, 4, 4), where this
             mesh was bound in another pose than the character; else None.
+        skinning: The skinning method the file asks for, or None where it does not say.
     """
 
     mesh: Mesh
     weights: SkinWeights | None
     own_bind: npt.NDArray[np.float64] | None = None
+    skinning: str | None = None
 
     @property
     def name(self) -> str:

@@ -23,3 +23,11 @@ class Take:
     character: Character
     motion: Motion | None = None
     frames: Frames | None = None
+
+
+def recorded_take(character: Character) -> Take:
+    """What a file recorded: its posed cache with the motion it came with, else the character alone."""
+    if character.cache is None:
+        return Take(character)
+    motion = character.motions[0] if character.motions else None
+    return Take(character, motion, character.cache)

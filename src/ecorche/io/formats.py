@@ -5,7 +5,7 @@ A format module offers what it can of
     read_character(path) -> Character
     read_motion(path, clip=None) -> Motion
     read_mesh(path) -> Mesh
-    write_take(path, take, options) -> None
+    write_take(path, take, options) -> Written
 
 and raises `ReadError` or `WriteError` with one clear message. Modules are imported when used.
 """
@@ -65,6 +65,13 @@ class WriteOptions:
     mesh: str | None = None
 
 
+@dataclass(frozen=True)
+class Written:
+    """What a writer has to say about the file it wrote: errors reached, what a format cannot hold."""
+
+    notes: tuple[str, ...] = ()
+
+
 def module_for(path: str | os.PathLike[str], ability: str, error: type[EcorcheError]) -> ModuleType:
     """The module that has the named ability for that suffix, or one clear message."""
     path = Path(path)
@@ -110,6 +117,8 @@ def read_mesh(path: str | os.PathLike[str]) -> Mesh:
     return mesh
 
 
-def write_take(path: str | os.PathLike[str], take: Take, options: WriteOptions | None = None) -> None:
+def write_take(path: str | os.PathLike[str], take: Take, options: WriteOptions | None = None) -> Written:
     """Write a take whole, or not at all."""
-    module_for(path, "write_take", WriteError).write_take(Path(path), take, options or WriteOptions())
+    module = module_for(path, "write_take", WriteError)
+    written: Written = module.write_take(Path(path), take, options or WriteOptions())
+    return written

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -65,6 +65,22 @@ class Motion:
         if len(self.times) < 2:
             return 24.0
         return (len(self.times) - 1) / float(self.times[-1] - self.times[0])
+
+    def part(self, first: int, last: int) -> Motion:
+        """Frames ``first`` to ``last``, both included, at their own times."""
+        if not 0 <= first <= last < self.frame_count:
+            raise MotionError(
+                f"frames {first}-{last} were asked for, but it has frames 0-{self.frame_count - 1}",
+                where=f"motion {self.name!r}",
+                remedy="Choose frames within that range",
+            )
+        chosen = slice(first, last + 1)
+        return replace(
+            self,
+            times=np.ascontiguousarray(self.times[chosen]),
+            local=np.ascontiguousarray(self.local[chosen]),
+            morph_weights={name: w[chosen] for name, w in self.morph_weights.items()},
+        )
 
     def world(self) -> Floats:
         """``world_from_joint``, shape (frames, joints, 4, 4)."""

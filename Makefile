@@ -1,0 +1,41 @@
+# Ecorche: `make demo` and `make test` set a fresh machine up by themselves.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMPS := .cache/stamps
+
+.PHONY: demo test bench docs lint clean
+.DEFAULT_GOAL := help
+
+help:  ## this list
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+demo: $(STAMPS)/python  ## bake a moving character: a film, a picture, a USD and a glTF file in out/
+	@$(BIN)/python examples/demo.py out
+
+test: $(STAMPS)/python $(STAMPS)/peers lint  ## everything the project promises, checked
+	$(BIN)/python -m pytest -n 2 --dist worksteal -q
+
+lint: $(STAMPS)/python  ## style, types and layers
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(STAMPS)/python $(STAMPS)/peers  ## measure, and write benchmarks/RESULTS.md anew
+	$(BIN)/python -m benchmarks.run
+
+docs: $(STAMPS)/python  ## regenerate what the docs hold of generated text
+	$(BIN)/python -m ecorche.document.schema
+
+clean:  ## remove environments and outputs
+	rm -rf $(VENV) .venv-bpy .cache out tests/web/node_modules
+
+$(STAMPS)/python: pyproject.toml tools/setup-python
+	@PYTHON=$(PYTHON) tools/setup-python $(VENV)
+	@mkdir -p $(STAMPS) && touch $@
+
+# Blender, a browser and the glTF validator: the programs our files must open in
+$(STAMPS)/peers: tools/setup-peers tests/web/package-lock.json $(STAMPS)/python
+	@PYTHON=$(PYTHON) tools/setup-peers
+	@mkdir -p $(STAMPS) && touch $@

@@ -1,0 +1,89 @@
+"""Bake: every frame of a performance, streamed through bounded memory.
+
+Frames go to a spool on disk first, so an interrupted bake resumes where it stopped; the target
+is written from there, whole or not at all.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import TypeVar
+
+import ecorche
+from ecorche.body.evaluate import LiveFrames
+from ecorche.body.frames import Frame, Frames
+from ecorche.body.spool import Spool
+from ecorche.body.take import Take
+
+Progress = Callable[[str, int, int], None]
+"""Called with the stage (``"bake"`` or ``"write"``), frames done, and frames in all."""
+
+Written = TypeVar("Written")
+
+FRAMES_A_CHUNK = 16
+"""Frames baked between two progress reports and saves: what an interruption can cost."""
+
+
+class _CountedFrames:
+    """Frames that tell how far a writer has read them."""
+
+    def __init__(self, frames: Frames, progress: Progress) -> None:
+        self._frames, self._progress, self._furthest = frames, progress, 0
+        self.times = frames.times
+
+    def __len__(self) -> int:
+        return len(self._frames)
+
+    def __getitem__(self, index: int) -> Frame:
+        frame = self._frames[index]
+        if index + 1 > self._furthest:
+            self._furthest = index + 1
+            self._progress("write", self._furthest, len(self._frames))
+        return frame
+
+
+def bake(
+    path: str | Path,
+    take: Take,
+    write: Callable[[Path, Take], Written],
+    progress: Progress | None = None,
+) -> Written:
+    """Bake a take to a file with a writer; returns what the writer returns.
+
+    Args:
+        path: The file to make.
+        take: A take whose frames are computed live, see `perform`.
+        write: Writes a take to a path, whole or not at all.
+        progress: Told of every chunk of frames.
+    """
+    path = Path(path)
+    told = progress or (lambda _stage, _done, _total: None)
+    if take.frames is None:
+        return write(path, take)
+    total = len(take.frames)
+    with Spool(path, _key(take), take.frames) as spool:
+        told("bake", spool.done, total)
+        while spool.done < total:
+            spool.bake_next(FRAMES_A_CHUNK)
+            told("bake", spool.done, total)
+        return write(path, replace(take, frames=_CountedFrames(spool, told)))
+
+
+def _key(take: Take) -> str:
+    """Everything the frames of a take depend on, in short."""
+    digest = hashlib.sha256(ecorche.__version__.encode())
+    for mesh in take.character.meshes:
+        digest.update(mesh.name.encode() + mesh.mesh.points.tobytes() + mesh.mesh.face_indices.tobytes())
+        if mesh.weights is not None:
+            digest.update(mesh.weights.joints.tobytes() + mesh.weights.weights.tobytes())
+    if take.motion is not None:
+        digest.update(take.motion.times.tobytes() + take.motion.local.tobytes())
+        for name in sorted(take.motion.morph_weights):
+            digest.update(name.encode() + take.motion.morph_weights[name].tobytes())
+    if isinstance(take.frames, LiveFrames):
+        methods = [type(s).__name__ for s in take.frames.body.skinnings]
+        digest.update(repr((methods, take.frames.posed is not None)).encode())
+    return digest.hexdigest()

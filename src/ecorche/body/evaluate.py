@@ -1,0 +1,96 @@
+"""One frame of a body: pose, skeleton, skin."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from ecorche.body.compile import Body, morphed_points
+from ecorche.body.frames import Frame, Frames, PointSet
+from ecorche.errors import MotionError
+from ecorche.skeleton.kinematics import difference_from_bind
+from ecorche.skeleton.motion import Motion
+
+
+@dataclass(frozen=True, eq=False)
+class Pose:
+    """Where the joints are at one moment.
+
+    Attributes:
+        local: ``parent_from_joint``, shape (joints, 4, 4).
+        time: Seconds.
+        morph_weights: Weight of each blend shape by ``"mesh/morph"``; others stay at rest.
+        posed: Points of every mesh from a posed cache [m], which replace our skinning; or None.
+    """
+
+    local: npt.NDArray[np.float64]
+    time: float = 0.0
+    morph_weights: Mapping[str, float] = field(default_factory=dict)
+    posed: tuple[PointSet, ...] | None = None
+
+
+def evaluate(body: Body, pose: Pose) -> Frame:
+    """The skin of a body in a pose."""
+    moved = difference_from_bind(body.character.skeleton, pose.local)
+    points = pose.posed if pose.posed is not None else _skinned(body, pose, moved)
+    return Frame(time=pose.time, points=points, normals=body.normals.apply(points))
+
+
+def _skinned(body: Body, pose: Pose, moved: npt.NDArray[np.float64]) -> tuple[PointSet, ...]:
+    """Points of every mesh after blend shapes and skinning, each (vertices, 3) [m]."""
+    points: list[PointSet] = []
+    for mesh, skinning in zip(body.character.meshes, body.skinnings, strict=True):
+        morphed = morphed_points(mesh, pose.morph_weights)
+        if skinning is None:
+            points.append(mesh.mesh.points if morphed is None else morphed)
+            continue
+        difference = moved
+        if mesh.own_bind is not None:
+            # (I + D) C − I, kept as a difference
+            difference = moved @ mesh.own_bind + (mesh.own_bind - np.eye(4))
+        points.append(skinning.apply(difference, morphed))
+    return tuple(points)
+
+
+class LiveFrames:
+    """Frames of a body in motion, computed when asked for.
+
+    Args:
+        body: The compiled character.
+        motion: Its joints over time, on the body's own skeleton.
+        posed: A posed cache with as many frames, which replaces our skinning.
+    """
+
+    def __init__(self, body: Body, motion: Motion, posed: Frames | None = None) -> None:
+        if motion.skeleton is not body.character.skeleton:
+            raise MotionError(
+                f"motion {motion.name!r} is made for another skeleton",
+                where=body.character.name,
+                remedy="Retarget it to this character first",
+            )
+        if posed is not None and len(posed) != motion.frame_count:
+            raise MotionError(
+                f"the posed cache has {len(posed)} frames, motion {motion.name!r} has {motion.frame_count}",
+                where=body.character.name,
+                remedy="Use the motion that the cache was made with",
+            )
+        self.body, self.motion, self.posed = body, motion, posed
+        self.times = motion.times
+
+    def __len__(self) -> int:
+        return self.motion.frame_count
+
+    def __getitem__(self, index: int) -> Frame:
+        motion = self.motion
+        return evaluate(
+            self.body,
+            Pose(
+                local=motion.local[index],
+                time=float(motion.times[index]),
+                morph_weights={name: float(w[index]) for name, w in motion.morph_weights.items()},
+                posed=None if self.posed is None else self.posed[index].points,
+            ),
+        )

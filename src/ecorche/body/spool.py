@@ -1,0 +1,107 @@
+"""Frames kept on disk while a bake is under way, so that it can be interrupted and resumed.
+
+A spool is a folder beside the bake's target: ``frames.bin`` holds finished frames one after
+another as float32, ``state.json`` says what is being baked and how many frames are whole.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from pathlib import Path
+from types import TracebackType
+
+import numpy as np
+import numpy.typing as npt
+
+from ecorche.base.files import readable_write_errors, require_folder
+from ecorche.body.frames import Frame, Frames, PointSet
+
+
+class Spool:
+    """Finished frames of one bake on disk; itself `Frames` once all are there.
+
+    Args:
+        target: The file the bake will become; the spool stands beside it.
+        key: Text that says everything the frames depend on; another key starts afresh.
+        source: The frames to bake.
+    """
+
+    def __init__(self, target: Path, key: str, source: Frames) -> None:
+        require_folder(target)
+        self.folder = target.with_name(f".{target.name}.baking")
+        self.target = target
+        self.times = source.times
+        first = source[0]
+        self._shapes: list[tuple[int, ...] | None] = []
+        for points, normals in zip(first.points, first.normals, strict=True):
+            self._shapes += [points.shape, None if normals is None else normals.shape]
+        self._frame_floats = sum(int(np.prod(s)) for s in self._shapes if s is not None)
+        # the first frame itself is part of the key: what it depends on may hide in a cache file
+        text = f"{key} {len(source)} {self._shapes} {hashlib.sha256(self._packed(first)).hexdigest()}"
+        self._key = hashlib.sha256(text.encode()).hexdigest()
+        self._source = source
+        self.done = self._resume()
+        self.resumed_from = self.done
+
+    def _resume(self) -> int:
+        """How many whole frames an earlier, interrupted run of the same bake left."""
+        try:
+            state = json.loads((self.folder / "state.json").read_text())
+            size = (self.folder / "frames.bin").stat().st_size
+            if state["key"] == self._key and size >= state["done"] * self._frame_floats * 4:
+                return int(state["done"])
+        except (OSError, ValueError, KeyError, TypeError):
+            pass  # nothing to resume from: start afresh
+        with readable_write_errors(self.target):
+            shutil.rmtree(self.folder, ignore_errors=True)
+            self.folder.mkdir()
+        return 0
+
+    def __enter__(self) -> Spool:
+        with readable_write_errors(self.target):
+            self._file = (self.folder / "frames.bin").open("r+b" if self.done else "w+b")
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._file.close()
+        if kind is None:
+            shutil.rmtree(self.folder)
+
+    def bake_next(self, at_most: int) -> int:
+        """Compute and keep up to ``at_most`` further frames; how many were done."""
+        stop = min(self.done + at_most, len(self._source))
+        with readable_write_errors(self.target):
+            self._file.seek(self.done * self._frame_floats * 4)
+            for index in range(self.done, stop):
+                self._file.write(self._packed(self._source[index]))
+            self._file.flush()
+            partial = self.folder / "state.partial"
+            partial.write_text(json.dumps({"key": self._key, "done": stop}))
+            partial.replace(self.folder / "state.json")
+        fresh, self.done = stop - self.done, stop
+        return fresh
+
+    def _packed(self, frame: Frame) -> bytes:
+        arrays: list[npt.NDArray[np.float32]] = []
+        for points, normals in zip(frame.points, frame.normals, strict=True):
+            arrays += [points] if normals is None else [points, normals]
+        return b"".join(np.ascontiguousarray(a, np.float32).tobytes() for a in arrays)
+
+    def __len__(self) -> int:
+        return self.done
+
+    def __getitem__(self, index: int) -> Frame:
+        self._file.seek(index * self._frame_floats * 4)
+        flat = np.frombuffer(self._file.read(self._frame_floats * 4), np.float32)
+        arrays: list[PointSet | None] = []
+        start = 0
+        for shape in self._shapes:
+            size = 0 if shape is None else int(np.prod(shape))
+            arrays.append(None if shape is None else flat[start : start + size].reshape(shape))
+            start += size
+        points = tuple(a for a in arrays[0::2] if a is not None)
+        return Frame(float(self.times[index]), points, tuple(arrays[1::2]))

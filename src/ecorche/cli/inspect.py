@@ -1,0 +1,39 @@
+"""What `ecorche check` looks at in each kind of file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ecorche.base.files import require_file
+from ecorche.errors import ReadError
+from ecorche.io import formats
+
+
+def problems_in(path: Path) -> list[str]:
+    """A sentence for each problem of a file that can be read; an error for one that cannot."""
+    require_file(path)
+    if path.suffix.lower() == ".ecorche":
+        return _rig_problems(path)
+    module = formats.module_for(path, "__name__", ReadError)
+    found: list[str] = []
+    if hasattr(module, "compliance_problems"):
+        found += module.compliance_problems(path)
+    if hasattr(module, "read_character"):
+        from ecorche.body.problems import problems
+
+        return found + problems(module.read_character(path))
+    if hasattr(module, "read_mesh"):
+        module.read_mesh(path)
+    elif hasattr(module, "read_motion"):
+        module.read_motion(path, None)
+    else:
+        module.read_frames(path)
+    return found
+
+
+def _rig_problems(path: Path) -> list[str]:
+    from ecorche.body.rig import check_rig
+    from ecorche.document.files import read_rig
+
+    rig = read_rig(path)
+    return check_rig(rig, formats.read_character(path.parent / rig.spec.character.path))

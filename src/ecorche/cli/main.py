@@ -1,0 +1,64 @@
+"""The `ecorche` command. Verbs import what they need when they run, so help is instant."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import typer
+
+from ecorche.cli import bake, check, convert, info, rebind, render, rig, sample
+from ecorche.errors import EcorcheError
+
+app = typer.Typer(
+    name="ecorche",
+    help="An écorché under any rigged character: skeleton, muscles, fat and skin that move as in life.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+for _verb in (sample.sample, info.info, bake.bake, render.render, convert.convert, check.check):
+    app.command()(_verb)
+app.command("rig")(rig.rig)
+app.command("rebind")(rebind.rebind)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        import ecorche
+
+        typer.echo(f"ecorche {ecorche.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _main(
+    version: bool = typer.Option(
+        False, "--version", callback=_version, is_eager=True, help="Print the version and stop."
+    ),
+) -> None:
+    """An écorché under any rigged character: skeleton, muscles, fat and skin that move as in life."""
+
+
+def run() -> None:
+    """The command's entry: one readable message and an exit code instead of a traceback.
+
+    0: done. 1: `check` found problems. 2: bad input. 130: interrupted. With ECORCHE_DEBUG=1
+    errors show their traceback.
+    """
+    try:
+        app()
+    except EcorcheError as error:
+        if os.environ.get("ECORCHE_DEBUG") == "1":
+            raise
+        typer.secho(f"ecorche: {error}", err=True, fg="red")
+        sys.exit(2)
+    except KeyboardInterrupt:
+        typer.secho("ecorche: interrupted", err=True, fg="yellow")
+        sys.exit(130)
+    except BrokenPipeError:
+        # the reader of our output went away, as `head` does
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)

@@ -1,0 +1,107 @@
+"""Options that several verbs share, and how their text is read."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ecorche.base.files import require_file
+from ecorche.errors import EcorcheError
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as Bar
+
+
+def frame_range(text: str | None) -> tuple[int, int] | None:
+    """``"10-50"`` or ``"10"`` as first and last frame."""
+    if text is None:
+        return None
+    found = re.fullmatch(r"\s*(\d+)\s*(?:-\s*(\d+)\s*)?", text)
+    if found is None:
+        raise EcorcheError(
+            f"{text!r} is not a range of frames", where="--frames", remedy="Write it as 10-50, or 10 for one"
+        )
+    first = int(found[1])
+    return first, first if found[2] is None else int(found[2])
+
+
+def picture_size(text: str) -> tuple[int, int]:
+    """``"1280x720"`` as width and height in pixels."""
+    found = re.fullmatch(r"\s*(\d{2,5})\s*[x×]\s*(\d{2,5})\s*", text)
+    if found is None:
+        raise EcorcheError(f"{text!r} is not a size", where="--size", remedy="Write it as 1280x720")
+    return int(found[1]), int(found[2])
+
+
+def joint_mapping(path: Path | None) -> dict[str, str] | None:
+    """A JSON file of joint names to H-Anim names."""
+    if path is None:
+        return None
+    try:
+        mapping = json.loads(require_file(path).read_text())
+    except (ValueError, UnicodeDecodeError) as error:
+        raise EcorcheError(
+            f"is not JSON ({error})", where=path, remedy='Write {"MyHip": "l_hip", …}'
+        ) from error
+    if not isinstance(mapping, dict) or not all(isinstance(v, str) for v in mapping.values()):
+        raise EcorcheError("is not a table of names", where=path, remedy='Write {"MyHip": "l_hip", …}')
+    return mapping
+
+
+def use_threads(count: int | None) -> None:
+    """Use that many threads for the kernels; the result is the same for any number."""
+    if count is None:
+        return
+    import numba
+
+    limit = numba.config.NUMBA_NUM_THREADS
+    if not 1 <= count <= limit:
+        raise EcorcheError(
+            f"{count} threads were asked for", where="--threads", remedy=f"Choose 1 to {limit}"
+        )
+    numba.set_num_threads(count)
+
+
+def progress_bar() -> Bar:
+    """A bar on stderr with rate and time left; silent where nobody watches."""
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        ProgressColumn,
+        Task,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+    from rich.text import Text
+
+    class Rate(ProgressColumn):
+        def render(self, task: Task) -> Text:
+            return Text("" if task.speed is None else f"{task.speed:.0f} frames/s")
+
+    console = Console(stderr=True)
+    return Progress(
+        TextColumn("{task.description:>6}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        Rate(),
+        TimeRemainingColumn(),
+        console=console,
+        disable=not console.is_terminal,
+    )
+
+
+def report_to(bar: Bar) -> Callable[[str, int, int], None]:
+    """A progress callback that keeps one line of the bar a stage."""
+    lines: dict[str, int] = {}
+
+    def told(stage: str, done: int, total: int) -> None:
+        if stage not in lines:
+            lines[stage] = bar.add_task(stage, total=total)  # type: ignore[assignment]
+        bar.update(lines[stage], completed=done)  # type: ignore[arg-type]
+
+    return told
