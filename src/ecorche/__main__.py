@@ -1,0 +1,5 @@
+"""`python -m ecorche` is the `ecorche` command."""
+
+from ecorche.cli.main import run
+
+run()

@@ -1,0 +1,71 @@
+"""Every reader survives damaged files: no hang, no crash, no traceback. Longer: ECORCHE_FUZZ_SECONDS."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from ecorche.body.rig import create_rig
+
+from characters import bending, tube
+from ecorche.body.perform import perform
+from ecorche.document.files import write_rig
+from ecorche.io.formats import MODULES, write_take
+
+SECONDS = float(os.environ.get("ECORCHE_FUZZ_SECONDS", "4"))
+
+POSE = """clip nod
+rate 30
+"""
+
+WRITTEN = (".glb", ".gltf", ".usda", ".usdc", ".x3d", ".pc2", ".npz", ".obj", ".ply")
+"""Formats whose sample our own writer makes; the rest come from the real data."""
+
+REAL = {
+    ".bvh": "cmu/02_03.bvh",
+    ".stl": "leg/bone_fibula_FMA24480.stl",
+    ".skn": "dog/dog_skin.skn",
+}
+
+
+@pytest.fixture(scope="module")
+def samples(tmp_path_factory: pytest.TempPathFactory, data: Path) -> Path:
+    """A folder a format, each with one small valid file and what it needs beside it."""
+    root = tmp_path_factory.mktemp("samples")
+    character = tube(rings=5, around=6)
+    take = perform(character, bending(character, frames=3)).take
+    for suffix in WRITTEN:
+        folder = root / suffix[1:]
+        folder.mkdir()
+        write_take(folder / f"sample{suffix}", take)
+    for suffix, name in REAL.items():
+        (root / suffix[1:]).mkdir()
+        shutil.copy(data / name, root / suffix[1:] / f"sample{suffix}")
+    (root / "ecorche").mkdir()
+    glb = root / "ecorche" / "character.glb"
+    shutil.copy(root / "glb" / "sample.glb", glb)
+    write_rig(
+        root / "ecorche" / "sample.ecorche", create_rig(character, glb, root / "ecorche" / "sample.ecorche")
+    )
+    return root
+
+
+@pytest.mark.parametrize("suffix", [*WRITTEN, *REAL, ".ecorche"])
+def test_damaged_files_are_refused_in_words(samples: Path, suffix: str) -> None:
+    sample = samples / suffix[1:] / f"sample{suffix}"
+    done = subprocess.run(
+        [sys.executable, Path(__file__).with_name("fuzz.py"), sample, str(SECONDS), "1"],
+        capture_output=True,
+        text=True,
+        timeout=SECONDS * 3 + 120,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr[-4000:]
+
+
+def test_no_format_escapes() -> None:
+    apart = {".usd", ".usdz", ".wrl", ".xml", ".pose"}  # same readers, or tested with their own grammar
+    assert set(MODULES) == {*WRITTEN, *REAL} | apart
