@@ -1,0 +1,257 @@
+"""Contour skinning: each vertex turns as part of a cross-section around its limb's axis.
+
+Thesis section 5.5.1, equations (5.5) and (5.6): positions are blended, rotations are blended as
+quaternions and renormalised, so that twisting a limb turns its sections without shrinking them.
+Swing and twist are weighted apart, because skin slides over a limb's axis more than along it.
+
+Changed here, so that any rig's ordinary skin weights will do:
+
+- The origin of a vertex's section is not a blend of joint positions, which suits only weights made for
+  it, but a point on the limb's axis: for every influence the nearest point of that bone, blended with
+  the skin weights. It moves by linear blending, under which points on a twist axis stay put.
+- Rotations are those relative to bind, turned to the hemisphere of the strongest influence before the
+  sum. A joint's stretch is blended linearly and applied within the section, as in `dual_quaternion`.
+- Every long bone in a chain gets a second frame: the joint without its own twist about the bone. A
+  vertex at the bone's head follows that frame, at its tip the joint itself, in between a share of each:
+  its *twist weight* rises along the bone while its *swing weight* is the file's skin weight. Which bones
+  count as long is decided by the skeleton alone (`twist_spread`), so meshes that meet stay closed.
+- All is a difference from bind: with section origin p and offset o = v − p,
+
+      v' = v + Σ w (M − I) p + (S − I) o + (R − I) S o
+
+  which at bind is v, bit for bit.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit, prange
+
+from ecorche.base.lanes import broadcast, load, multiply_add, scatter_points, where_less
+from ecorche.base.rotations import inverse_xyzw, matrix_from_xyzw, swing_twist_xyzw
+from ecorche.skeleton.skeleton import Skeleton
+from ecorche.skin.layout import Points, checked_output, group_vertices
+from ecorche.skin.rigid import rigid_parts
+from ecorche.skin.weights import SkinWeights, weights_from_entries
+
+Floats = npt.NDArray[np.float64]
+
+
+class ContourSkinning:
+    """Contour skinning of one mesh, ready to be applied frame after frame.
+
+    Args:
+        points: Bind positions [m], shape (vertices, 3), float32.
+        weights: Skin weights of those vertices; they weight positions and swing.
+        skeleton: The skeleton at bind: its bones are the axes of the sections.
+        spread: How far each joint's own twist is spread along its bone, 0 (it acts as the skin
+            weights say) to 1 (from nothing at the bone's head to all of it at the tip), shape
+            (joints,); by default `twist_spread`.
+    """
+
+    def __init__(
+        self, points: Points, weights: SkinWeights, skeleton: Skeleton, spread: Floats | None = None
+    ) -> None:
+        self._parents = skeleton.parents
+        self._heads = skeleton.bind_world[:, :3, 3]
+        self._axes, along, centres = _sections(points, weights, skeleton)
+        spread = twist_spread(skeleton) if spread is None else np.asarray(spread, np.float64)
+        self._twisted = np.flatnonzero((spread > 0.0) & (self._parents >= 0))
+        frame = np.full(skeleton.joint_count, -1)
+        frame[self._twisted] = skeleton.joint_count + np.arange(len(self._twisted))
+        apart = _weights_apart(weights, spread, along, frame)
+        self._groups = group_vertices(apart)
+        self._bind = self._groups.gather(points)
+        self._centres = self._groups.gather(centres)
+
+    def apply(
+        self,
+        difference: npt.NDArray[np.float64],
+        points: Points | None = None,
+        out: Points | None = None,
+    ) -> Points:
+        """Skinned positions [m], shape (vertices, 3), in the mesh's own vertex order.
+
+        Args:
+            difference: How far each joint is from bind, ``M − I``, shape (joints, 4, 4).
+            points: Positions to use in place of the bind positions, such as morphed ones.
+            out: Where to write; it must be C-contiguous float32 (vertices, 3).
+        """
+        groups = self._groups
+        out = checked_output(out, groups)
+        frames = np.concatenate([difference, self._without_twist(difference)])
+        parts = rigid_parts(frames)
+        minus = np.ascontiguousarray(-frames[:, :3, :], np.float32).reshape(-1, 12)
+        minus_stretch = (-parts.stretch_difference).astype(np.float32).reshape(-1, 9)
+        grouped = self._bind if points is None else groups.gather(points)
+        _skin(
+            groups.vertices,
+            groups.starts,
+            groups.joints,
+            groups.weights,
+            grouped,
+            self._centres,
+            minus,
+            parts.rotation_xyzw.astype(np.float32),
+            minus_stretch,
+            parts.stretched,
+            out,
+        )
+        return out
+
+    def _without_twist(self, difference: Floats) -> Floats:
+        """``M T⁻¹ − I`` of the joints whose twist T about their bone is spread, (twisted, 4, 4)."""
+        own = difference[self._twisted]
+        above = difference[self._parents[self._twisted]]
+        relative: Floats = np.linalg.solve(above + np.eye(4), own - above)  # parent⁻¹ · own − I
+        turn = rigid_parts(relative).rotation_xyzw
+        _, twist = swing_twist_xyzw(turn, self._axes[self._twisted])
+        heads = self._heads[self._twisted]
+        back = np.zeros((len(own), 4, 4))
+        back[:, :3, :3] = matrix_from_xyzw(inverse_xyzw(twist)) - np.eye(3)
+        back[:, :3, 3] = -(back[:, :3, :3] @ heads[:, :, None])[:, :, 0]
+        untwisted: Floats = own + back + own @ back
+        return untwisted
+
+
+def twist_spread(skeleton: Skeleton) -> Floats:
+    """How far each joint's twist is spread along its bone, 0 to 1, shape (joints,).
+
+    Full for bones at least 0.7 times as long as the longest bone of some chain from root to tip
+    through them, none below 0.5 times: on a person upper arms, forearms, thighs and shins. None for
+    roots, and none where nothing but a tip follows at the bone's end: a head turns in one piece.
+    """
+    heads, tails = skeleton.bind_world[:, :3, 3], skeleton.tail_positions()
+    lengths = np.linalg.norm(tails - heads, axis=1)
+    continues = np.zeros(skeleton.joint_count, bool)
+    for joint, below in enumerate(skeleton.children):
+        for child in below:
+            at_tip = np.linalg.norm(heads[child] - tails[joint]) < 0.2 * lengths[joint]
+            continues[joint] |= bool(at_tip and skeleton.children[child])
+    limbs = continues & (skeleton.parents >= 0)
+    bones = np.where(limbs, lengths, 0.0)
+    above, below_longest = bones.copy(), bones.copy()
+    for joint, parent in enumerate(skeleton.parents):
+        if parent >= 0:
+            above[joint] = max(above[joint], above[parent])
+    for joint in range(skeleton.joint_count - 1, -1, -1):
+        parent = skeleton.parents[joint]
+        if parent >= 0:
+            below_longest[parent] = max(below_longest[parent], below_longest[joint])
+    longest = np.maximum(above, below_longest)
+    share = np.divide(bones, longest, out=np.zeros_like(bones), where=longest > 0.0)
+    return np.clip((share - 0.5) / 0.2, 0.0, 1.0)
+
+
+def _sections(points: Points, weights: SkinWeights, skeleton: Skeleton) -> tuple[Floats, Floats, Points]:
+    """Bone directions (joints, 3); where along its bone each influence sits, 0 to 1 (influences,);
+    and each vertex's section origin [m] (vertices, 3).
+
+    Sums run in a fixed order, so that equal vertices of two meshes get equal bits.
+    """
+    heads = skeleton.bind_world[:, :3, 3]
+    bones = skeleton.tail_positions() - heads
+    lengths = np.linalg.norm(bones, axis=1)
+    axes = bones / np.where(lengths > 0.0, lengths, 1.0)[:, None]
+    axes[lengths == 0.0] = [0.0, 1.0, 0.0]
+
+    vertex = np.repeat(np.arange(weights.vertex_count), np.diff(weights.starts))
+    joint, weight = weights.joints, weights.weights.astype(np.float64)
+    offset = points.astype(np.float64)[vertex] - heads[joint]
+    reach = offset[:, 0] * axes[joint, 0] + offset[:, 1] * axes[joint, 1] + offset[:, 2] * axes[joint, 2]
+    length = lengths[joint]
+    along = np.clip(reach / np.where(length > 0.0, length, 1.0), 0.0, 1.0)
+    nearest = heads[joint] + along[:, None] * bones[joint]
+    total = np.bincount(vertex, weight, minlength=weights.vertex_count)
+    centres = np.empty((weights.vertex_count, 3), np.float32)
+    for axis in range(3):
+        blended = np.bincount(vertex, weight * nearest[:, axis], minlength=weights.vertex_count)
+        centres[:, axis] = blended / total
+    return axes, along, centres
+
+
+def _weights_apart(
+    weights: SkinWeights, spread: Floats, along: Floats, frame: npt.NDArray[np.int64]
+) -> SkinWeights:
+    """Weights over the joints and their twistless frames: each influence shared between the two."""
+    vertex = np.repeat(np.arange(weights.vertex_count), np.diff(weights.starts))
+    has_frame = frame[weights.joints] >= 0
+    kept = np.where(has_frame, 1.0 - spread[weights.joints] * (1.0 - along), 1.0)
+    weight = weights.weights.astype(np.float64)
+    return weights_from_entries(
+        np.concatenate([vertex, vertex[has_frame]]),
+        np.concatenate([weights.joints, frame[weights.joints][has_frame]]),
+        np.concatenate([weight * kept, (weight * (1.0 - kept))[has_frame]]),
+        weights.vertex_count,
+        max(int(frame.max(initial=0)) + 1, len(frame)),
+        "contour skinning",
+    )
+
+
+@njit(parallel=True, cache=True)  # type: ignore[untyped-decorator]
+def _skin(
+    vertices: npt.NDArray[np.int32],
+    starts: npt.NDArray[np.int64],
+    joints: npt.NDArray[np.int32],
+    weights: Points,
+    points: Points,
+    centres: Points,
+    minus: Points,
+    rotations: Points,
+    minus_stretch: Points,
+    stretched: bool,
+    out: Points,
+) -> None:
+    for group in prange(len(vertices)):
+        zero = broadcast(np.float32(0.0))
+        first, last = starts[group], starts[group + 1]
+        x, y, z = load(points, 3 * group), load(points, 3 * group + 1), load(points, 3 * group + 2)
+        cx, cy, cz = load(centres, 3 * group), load(centres, 3 * group + 1), load(centres, 3 * group + 2)
+        ox, oy, oz = x - cx, y - cy, z - cz
+
+        # the rotation of each lane's strongest joint
+        q = rotations[joints[first]]
+        px, py, pz, pw = broadcast(q[0]), broadcast(q[1]), broadcast(q[2]), broadcast(q[3])
+        strongest = load(weights, first)
+        for row in range(first + 1, last):
+            q, w = rotations[joints[row]], load(weights, row)
+            px = where_less(strongest, w, broadcast(q[0]), px)
+            py = where_less(strongest, w, broadcast(q[1]), py)
+            pz = where_less(strongest, w, broadcast(q[2]), pz)
+            pw = where_less(strongest, w, broadcast(q[3]), pw)
+            strongest = where_less(strongest, w, w, strongest)
+
+        ax, ay, az, aw = zero, zero, zero, zero
+        sum_x, sum_y, sum_z = zero, zero, zero
+        for row in range(first, last):
+            q, m, w = rotations[joints[row]], minus[joints[row]], load(weights, row)
+            sum_x = multiply_add(w, cx * m[0] + cy * m[1] + cz * m[2] + m[3], sum_x)
+            sum_y = multiply_add(w, cx * m[4] + cy * m[5] + cz * m[6] + m[7], sum_y)
+            sum_z = multiply_add(w, cx * m[8] + cy * m[9] + cz * m[10] + m[11], sum_z)
+            along = px * q[0] + py * q[1] + pz * q[2] + pw * q[3]
+            w = where_less(along, zero, -w, w)
+            ax = multiply_add(w, broadcast(q[0]), ax)
+            ay = multiply_add(w, broadcast(q[1]), ay)
+            az = multiply_add(w, broadcast(q[2]), az)
+            aw = multiply_add(w, broadcast(q[3]), aw)
+
+        if stretched:
+            sx, sy, sz = zero, zero, zero
+            for row in range(first, last):
+                s, w = minus_stretch[joints[row]], load(weights, row)
+                sx = multiply_add(w, ox * s[0] + oy * s[1] + oz * s[2], sx)
+                sy = multiply_add(w, ox * s[3] + oy * s[4] + oz * s[5], sy)
+                sz = multiply_add(w, ox * s[6] + oy * s[7] + oz * s[8], sz)
+            ox, oy, oz = ox - sx, oy - sy, oz - sz
+            sum_x, sum_y, sum_z = sum_x + sx, sum_y + sy, sum_z + sz
+
+        # what is subtracted at bind must be plus zero: a coordinate of minus zero keeps its sign
+        factor = np.float32(-2.0) / (ax * ax + ay * ay + az * az + aw * aw)
+        tx = ay * oz - az * oy + aw * ox
+        ty = az * ox - ax * oz + aw * oy
+        tz = ax * oy - ay * ox + aw * oz
+        sum_x = multiply_add(factor, ay * tz - az * ty, sum_x)
+        sum_y = multiply_add(factor, az * tx - ax * tz, sum_y)
+        sum_z = multiply_add(factor, ax * ty - ay * tx, sum_z)
+        scatter_points(out, vertices, group, x - sum_x, y - sum_y, z - sum_z)

@@ -1,0 +1,84 @@
+"""Linear blend skinning: each vertex moves by the weighted mean of its joints' motions.
+
+Thesis equation (5.4), evaluated as a difference from bind: ``v + Σ w (M − I) v``. In the bind pose
+every summand is zero, so the bind mesh comes back bit for bit. It is computed as ``v − Σ w (I − M) v``
+with a sum that starts at plus zero: that keeps the sign of a coordinate that is minus zero too.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit, prange
+
+from ecorche.base.lanes import broadcast, load, multiply_add, scatter_points, store_points
+from ecorche.skin.layout import Points, checked_output, group_vertices
+from ecorche.skin.weights import SkinWeights
+
+
+class LinearSkinning:
+    """Linear blend skinning of one mesh, ready to be applied frame after frame.
+
+    Args:
+        points: Bind positions [m], shape (vertices, 3), float32.
+        weights: Skin weights of those vertices.
+    """
+
+    def __init__(self, points: Points, weights: SkinWeights) -> None:
+        self._groups = group_vertices(weights)
+        self._bind = self._groups.gather(points)
+
+    def apply(
+        self,
+        difference: npt.NDArray[np.float64],
+        points: Points | None = None,
+        out: Points | None = None,
+    ) -> Points:
+        """Skinned positions [m], shape (vertices, 3), in the mesh's own vertex order.
+
+        Args:
+            difference: How far each joint is from bind, ``M − I``, shape (joints, 4, 4).
+            points: Positions to use in place of the bind positions, such as morphed ones.
+            out: Where to write; it must be C-contiguous float32 (vertices, 3).
+        """
+        groups = self._groups
+        out = checked_output(out, groups)
+        minus = np.ascontiguousarray(-difference[:, :3, :], np.float32).reshape(-1, 12)
+        grouped = self._bind if points is None else groups.gather(points)
+        _skin(groups.vertices, groups.starts, groups.joints, groups.weights, grouped, minus, out)
+        return out
+
+
+@njit(parallel=True, cache=True)  # type: ignore[untyped-decorator]
+def _skin(
+    vertices: npt.NDArray[np.int32],
+    starts: npt.NDArray[np.int64],
+    joints: npt.NDArray[np.int32],
+    weights: Points,
+    points: Points,
+    minus: Points,
+    out: Points,
+) -> None:
+    for group in prange(len(vertices)):
+        x = load(points, 3 * group)
+        y = load(points, 3 * group + 1)
+        z = load(points, 3 * group + 2)
+        sum_x = broadcast(np.float32(0.0))
+        sum_y = broadcast(np.float32(0.0))
+        sum_z = broadcast(np.float32(0.0))
+        for row in range(starts[group], starts[group + 1]):
+            m = minus[joints[row]]
+            w = load(weights, row)
+            moved = multiply_add(broadcast(m[2]), z, broadcast(m[3]))
+            moved = multiply_add(broadcast(m[1]), y, moved)
+            sum_x = multiply_add(w, multiply_add(broadcast(m[0]), x, moved), sum_x)
+            moved = multiply_add(broadcast(m[6]), z, broadcast(m[7]))
+            moved = multiply_add(broadcast(m[5]), y, moved)
+            sum_y = multiply_add(w, multiply_add(broadcast(m[4]), x, moved), sum_y)
+            moved = multiply_add(broadcast(m[10]), z, broadcast(m[11]))
+            moved = multiply_add(broadcast(m[9]), y, moved)
+            sum_z = multiply_add(w, multiply_add(broadcast(m[8]), x, moved), sum_z)
+        if vertices[group, 15] - vertices[group, 0] == 15:
+            store_points(out, vertices[group, 0], x - sum_x, y - sum_y, z - sum_z)
+        else:
+            scatter_points(out, vertices, group, x - sum_x, y - sum_y, z - sum_z)
