@@ -74,6 +74,7 @@ class GltfFile:
     reading: str = "its header"
     notes: list[str] = field(default_factory=list)
     _buffers: dict[int, bytes] = field(default_factory=dict)
+    _checked: dict[str, list[Json]] = field(default_factory=dict)
 
     def where(self, element: str | None = None) -> str:
         """The file's name and the element concerned."""
@@ -83,16 +84,18 @@ class GltfFile:
         """An error about the part being read."""
         return ReadError(what, where=self.where(), remedy=remedy)
 
-    def list(self, kind: str) -> list[Json]:
+    def entries(self, kind: str) -> list[Json]:
         """All entries of a top-level list such as ``"nodes"``; empty where the file has none."""
-        entries = self.json.get(kind, [])
-        if not isinstance(entries, list) or not all(isinstance(e, dict) for e in entries):
-            raise self.error(f"{kind!r} is not a list of objects")
-        return entries
+        if kind not in self._checked:
+            entries = self.json.get(kind, [])
+            if not isinstance(entries, list) or not all(isinstance(e, dict) for e in entries):
+                raise self.error(f"{kind!r} is not a list of objects")
+            self._checked[kind] = entries
+        return self._checked[kind]
 
     def item(self, kind: str, index: object) -> Json:
         """Entry ``index`` of a top-level list, or an error that names both."""
-        entries = self.list(kind)
+        entries = self.entries(kind)
         if not isinstance(index, int) or isinstance(index, bool) or not 0 <= index < len(entries):
             raise self.error(f"it refers to number {index!r} of {kind!r}, which has {len(entries)} entries")
         return entries[index]
@@ -186,8 +189,10 @@ class GltfFile:
         """An accessor's numbers as the file types them, shape (count, components)."""
         entry = self.item("accessors", index)
         component, kind = entry.get("componentType"), entry.get("type")
+        if not isinstance(component, int) or not isinstance(kind, str):
+            raise self.error(f"accessor {index} does not state its type")
         if component not in COMPONENT_DTYPES or kind not in TYPE_SIZES:
-            raise self.error(f"accessor {index} has the unknown type {component!r} {kind!r}")
+            raise self.error(f"accessor {index} has the unknown type {component} {kind!r}")
         dtype, size = np.dtype(COMPONENT_DTYPES[component]), TYPE_SIZES[kind]
         count = self.number(entry, "count")
         if "bufferView" in entry:

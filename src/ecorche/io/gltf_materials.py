@@ -23,7 +23,7 @@ def read_images(file: GltfFile) -> tuple[tuple[Image, ...], dict[int, int]]:
     """The images whose bytes are there, and their number by glTF image; missing ones are noted."""
     images: list[Image] = []
     numbers: dict[int, int] = {}
-    for index, entry in enumerate(file.list("images")):
+    for index, entry in enumerate(file.entries("images")):
         file.reading = f"image {index} ({file.name(entry, 'unnamed')})"
         if "bufferView" in entry:
             data = bytes(file.view(entry["bufferView"])[0])
@@ -42,7 +42,7 @@ def read_images(file: GltfFile) -> tuple[tuple[Image, ...], dict[int, int]]:
 def read_materials(file: GltfFile, images: dict[int, int]) -> tuple[Material, ...]:
     """All materials, in file order."""
     found = []
-    for index, entry in enumerate(file.list("materials")):
+    for index, entry in enumerate(file.entries("materials")):
         file.reading = f"material {index} ({file.name(entry, 'unnamed')})"
         raw = copy.deepcopy(entry)
         for holder, key in list(_texture_references(raw)):

@@ -370,11 +370,10 @@ def placed(mesh: Mesh, place: npt.NDArray[np.float64]) -> Mesh:
     attributes = []
     for attribute in mesh.attributes:
         if attribute.name == "TANGENT" and attribute.values.dtype == np.float32:
-            tangents = attribute.values.copy()
-            tangents[:, :3] = normalise(attribute.values[:, :3] @ linear.T)
-            if mirrored:
-                tangents[:, 3] *= -1
-            attribute = replace(attribute, values=tangents)
+            tangents = attribute.values.astype(np.float64)
+            tangents[:, :3] = normalise(tangents[:, :3] @ linear.T)
+            tangents[:, 3:] *= -1.0 if mirrored else 1.0
+            attribute = replace(attribute, values=tangents.astype(np.float32))
         attributes.append(attribute)
     faces = mesh.face_indices.reshape(-1, 3)
     return replace(

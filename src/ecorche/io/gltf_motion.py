@@ -84,7 +84,7 @@ class Channel:
 def moved_nodes(file: GltfFile) -> set[int]:
     """All nodes some animation moves."""
     found: set[int] = set()
-    for number, animation in enumerate(file.list("animations")):
+    for number, animation in enumerate(file.entries("animations")):
         file.reading = f"animation {number} ({file.name(animation, 'unnamed')})"
         for channel in _channels(file, animation):
             target = channel["target"]
@@ -113,7 +113,7 @@ def read_motions(
     """
     motions = []
     taken: set[str] = set()
-    for number, animation in enumerate(file.list("animations")):
+    for number, animation in enumerate(file.entries("animations")):
         name = unique(file.name(animation, f"animation_{number}"), taken)
         motion = _read_motion(file, tree, rig, morphs, animation, name)
         if motion is None:

@@ -58,7 +58,7 @@ class NodeTree:
 
 def read_nodes(file: GltfFile) -> NodeTree:
     """The node tree; a node with two parents, or below itself, is refused."""
-    entries = file.list("nodes")
+    entries = file.entries("nodes")
     parents = [-1] * len(entries)
     children: list[list[int]] = []
     for index, entry in enumerate(entries):
@@ -94,7 +94,7 @@ def _cycle(file: GltfFile, parents: list[int], loose: set[int]) -> Exception:
     while node not in seen:
         seen.append(node)
         node = parents[node]
-    names = [file.name(file.list("nodes")[n], str(n)) for n in [*seen[seen.index(node) :], node]]
+    names = [file.name(file.entries("nodes")[n], str(n)) for n in [*seen[seen.index(node) :], node]]
     file.reading = "its nodes"
     return file.error(f"the node tree has a cycle: {' → '.join(reversed(names))}", "Give one another parent")
 
@@ -118,7 +118,7 @@ def _local(file: GltfFile, entry: Json) -> Floats:
 
 def _in_scene(file: GltfFile, children: list[list[int]]) -> list[bool]:
     """Which nodes the default scene shows; all of them where the file has no scene."""
-    scenes = file.list("scenes")
+    scenes = file.entries("scenes")
     if not scenes:
         return [True] * len(children)
     file.reading = "its scene"

@@ -74,7 +74,7 @@ def character_of(file: GltfFile) -> Character:
 def motion_of(file: GltfFile, clip: str | None) -> Motion:
     """One clip of an opened file; a file without any mesh is welcome."""
     tree = read_nodes(file)
-    rig = read_rig(file, tree, range(len(file.list("skins"))), sorted(moved_nodes(file)))
+    rig = read_rig(file, tree, range(len(file.entries("skins"))), sorted(moved_nodes(file)))
     morphs: dict[int, list[tuple[str, str]]] = {}
     for node in _mesh_nodes(file, tree):
         surface = read_surface(file, tree.entries[node], file.name(tree.entries[node], f"mesh_{node}"))
