@@ -1,0 +1,152 @@
+"""Where a limb may point: a polygon on the unit sphere, convex or not.
+
+After the spherical polygons of thesis 3.3.9 (Korein 1985; Baerlocher 2001). There, a point is
+tested against a fan of triangles or convex pieces; here, sides are counted along the meridian
+that leads to −z, which needs no pieces, and the nearest direction is found side by side.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ecorche.base.rotations import normalise
+from ecorche.errors import SkeletonError
+from ecorche.skeleton.limits import TOLERANCE
+
+Floats = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class SphericalPolygon:
+    """The admissible directions of a limb, in its joint's anatomical frame.
+
+    Sides are the shorter great-circle arcs between successive corners. The inside is the side
+    that does not hold −z: there the limb would point opposite to its canonical direction, where
+    swing and twist cannot be told apart, so no joint may reach it. Corners may run either way round.
+
+    Attributes:
+        corners: Unit directions, shape (corners, 3).
+    """
+
+    corners: Floats
+
+    def __post_init__(self) -> None:
+        corners = np.array(self.corners, np.float64)
+        if corners.ndim != 2 or corners.shape[1] != 3 or len(corners) < 3:
+            raise SkeletonError(
+                f"the spherical polygon has corners of shape {corners.shape}",
+                remedy="Give at least three directions of three numbers each",
+            )
+        if not np.isfinite(corners).all() or (np.linalg.norm(corners, axis=1) < 1e-9).any():
+            raise SkeletonError(
+                "a corner of the spherical polygon is no direction",
+                remedy="Give finite vectors other than zero",
+            )
+        corners = normalise(corners)
+        object.__setattr__(self, "corners", corners)
+        self._check_sides()
+
+    def contains(self, directions: npt.ArrayLike) -> Bools:
+        """Whether unit directions (..., 3) are inside or on the border; shape (...)."""
+        inside: Bools = self.nearest(directions)[1] == 0.0
+        return inside
+
+    def nearest(self, directions: npt.ArrayLike) -> tuple[Floats, Floats]:
+        """The nearest admissible directions (..., 3), and the angles to them [rad] (...).
+
+        Directions inside, or on the border within rounding, are returned as they are, at angle 0.
+        Where several are equally near, the side that comes first in the list wins.
+        """
+        directions = np.asarray(directions, np.float64)
+        inside = np.zeros(directions.shape[:-1], bool)
+        best = np.empty(directions.shape)
+        best_chord = np.full(directions.shape[:-1], np.inf)
+        for a, b in zip(self.corners, np.roll(self.corners, -1, axis=0), strict=True):
+            inside ^= _crosses_below(directions, a, b)
+            candidate = _nearest_on_side(directions, a, b)
+            chord = np.linalg.norm(candidate - directions, axis=-1)
+            closer = chord < best_chord
+            best = np.where(closer[..., None], candidate, best)
+            best_chord = np.where(closer, chord, best_chord)
+        angle = angle_between(directions, best)
+        angle = np.where(inside | (angle <= TOLERANCE), 0.0, angle)
+        return np.where(angle[..., None] > 0.0, best, directions), angle
+
+    def _check_sides(self) -> None:
+        a, b = self.corners, np.roll(self.corners, -1, axis=0)
+        lengths = angle_between(a, b)
+        for side in np.flatnonzero((lengths < 1e-6) | (lengths > np.pi - 1e-6)):
+            what = "the same" if lengths[side] < 1.0 else "opposite"
+            raise SkeletonError(
+                f"corners {side} and {(side + 1) % len(a)} of the spherical polygon are {what}",
+                remedy="Remove one" if what == "the same" else "Put a corner between them",
+            )
+        for i in range(len(a)):
+            for j in range(i + 2, len(a)):
+                if (j + 1) % len(a) != i and _sides_meet(a[i], b[i], a[j], b[j]):
+                    raise SkeletonError(
+                        f"sides {i} and {j} of the spherical polygon meet",
+                        remedy="Order the corners along the border",
+                    )
+        opposite = np.array([0.0, 0.0, -1.0])
+        for start, stop in zip(a, b, strict=True):
+            if angle_between(_nearest_on_side(opposite, start, stop), opposite) < 1e-6:
+                raise SkeletonError(
+                    "a side of the spherical polygon passes through −z",
+                    remedy="Turn the canonical pose so that the limb never points opposite to it",
+                )
+
+
+def angle_between(a: Floats, b: Floats) -> Floats:
+    """Angles [rad] (...) between unit vectors (..., 3), accurate also when tiny or near a half-turn."""
+    return np.asarray(
+        2.0 * np.arctan2(np.linalg.norm(a - b, axis=-1), np.linalg.norm(a + b, axis=-1)), np.float64
+    )
+
+
+def _crosses_below(directions: Floats, a: Floats, b: Floats) -> Bools:
+    """Whether the side from a to b crosses the meridian from each direction down to −z."""
+    radius = np.linalg.norm(directions[..., :2], axis=-1)
+    at_pole = radius < 1e-300
+    safe = np.where(at_pole, 1.0, radius)
+    # any meridian will do at a pole
+    x = np.where(at_pole, 1.0, directions[..., 0] / safe)
+    y = np.where(at_pole, 0.0, directions[..., 1] / safe)
+    # a corner is left or right of the meridian; its two sides must hear the same answer,
+    # so this is asked of corners and never of sides
+    left_a, left_b = x * a[1] - y * a[0], x * b[1] - y * b[0]
+    parts = (left_a >= 0.0) != (left_b >= 0.0)
+    across = np.abs(left_b)[..., None] * a + np.abs(left_a)[..., None] * b
+    outward = x * across[..., 0] + y * across[..., 1]
+    below = across[..., 2] * radius < directions[..., 2] * outward
+    return np.asarray(parts & (outward > 0.0) & below)
+
+
+def _nearest_on_side(directions: Floats, a: Floats, b: Floats) -> Floats:
+    """The point nearest to each direction on the arc from a to b, without its end b."""
+    normal = normalise(np.cross(a, b))
+    foot = directions - np.sum(directions * normal, axis=-1, keepdims=True) * normal
+    length = np.linalg.norm(foot, axis=-1, keepdims=True)
+    after_a = np.sum(np.cross(a, foot) * normal, axis=-1, keepdims=True) >= 0.0
+    before_b = np.sum(np.cross(foot, b) * normal, axis=-1, keepdims=True) >= 0.0
+    on_arc = after_a & before_b & (length > 1e-12)
+    return np.where(on_arc, foot / np.where(length > 1e-12, length, 1.0), a)
+
+
+def _sides_meet(a: Floats, b: Floats, c: Floats, d: Floats) -> bool:
+    """Whether the arcs a–b and c–d have a point in common."""
+    meeting = np.cross(np.cross(a, b), np.cross(c, d))
+    length = np.linalg.norm(meeting)
+    if length < 1e-12:  # on one great circle: they meet only where an end lies on the other
+        ends = ((c, a, b), (d, a, b), (a, c, d), (b, c, d))
+        return any(_on_arc(end, start, stop) for end, start, stop in ends)
+    point = meeting / length
+    return any(_on_arc(p, a, b) and _on_arc(p, c, d) for p in (point, -point))
+
+
+def _on_arc(p: Floats, a: Floats, b: Floats) -> bool:
+    return bool(angle_between(a, p) + angle_between(p, b) <= angle_between(a, b) + TOLERANCE)
