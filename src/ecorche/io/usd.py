@@ -1,0 +1,32 @@
+"""USD in and out: the door to the modules named ``usd_…``."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from ecorche.base.mesh import Mesh
+from ecorche.body.character import Character
+from ecorche.io.usd_read import read_character_from, read_mesh_from, read_motion_from
+from ecorche.io.usd_stage import quiet, readable_read_errors
+from ecorche.skeleton.motion import Motion
+
+
+def read_character(path: Path) -> Character:
+    """The character in a USD file: skeleton, meshes, motions, looks and, where it has one, posed cache."""
+    with readable_read_errors(path):
+        with quiet() as said:
+            character = read_character_from(path)
+        return replace(character, notes=(*said, *character.notes)) if said else character
+
+
+def read_motion(path: Path, clip: str | None = None) -> Motion:
+    """The motion of a USD file's skeleton; ``clip`` names one SkelAnimation of several."""
+    with readable_read_errors(path), quiet():
+        return read_motion_from(path, clip)
+
+
+def read_mesh(path: Path) -> Mesh:
+    """The surface in a USD file."""
+    with readable_read_errors(path), quiet():
+        return read_mesh_from(path)
