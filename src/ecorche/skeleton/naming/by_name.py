@@ -30,8 +30,8 @@ def match_names(skeleton: Skeleton) -> NameMatch | None:
     best: tuple[int, NameMatch] | None = None
     for convention in conventions():
         targets = [convention.target(name) for name in skeleton.names]
-        if convention.name == "vrm":
-            _settle_thumbs(skeleton, targets)
+        _settle_thumbs(skeleton, targets)
+        _settle_toes(targets)
         known = sum(t is not None for t in targets)
         if best is None or known > best[0]:
             match = _resolved(skeleton, convention, targets)
@@ -54,7 +54,7 @@ def _resolved(skeleton: Skeleton, convention: Convention, targets: Sequence[str 
     chosen = _one_each(skeleton, canonical, targets, told, notes)
     marked = {mark: [j for j in chosen if targets[j] == mark] for mark in ("@trunk", "@neck", "@chain")}
     depth = _depths(skeleton)
-    chain = sorted(marked["@chain"], key=lambda j: (depth[j], key(skeleton.names[j])))
+    chain = sorted(marked["@chain"], key=lambda j: _bare(skeleton.names[j]))
     trunk = sorted(marked["@trunk"], key=lambda j: (depth[j], j))
     neck = sorted(marked["@neck"], key=lambda j: (depth[j], j))
     if len(chain) >= 3:
@@ -132,9 +132,18 @@ def _depths(skeleton: Skeleton) -> list[int]:
 def _settle_thumbs(skeleton: Skeleton, targets: list[str | None]) -> None:
     """With a thumb metacarpal (VRM 1), "proximal" is the knuckle; without (VRM 0) the wrist's joint.
 
-    The table reads "proximal, intermediate, distal" as VRM 0 does.
+    The table of VRM reads "proximal, intermediate, distal" as VRM 0 does; others have no such names.
     """
     spelt = {key(name): joint for joint, name in enumerate(skeleton.names)}
     for side, letter in (("left", "l"), ("right", "r")):
-        if f"{side}thumbmetacarpal" in spelt and f"{side}thumbproximal" in spelt:
-            targets[spelt[f"{side}thumbproximal"]] = f"{letter}_metacarpophalangeal_1"
+        proximal = spelt.get(f"{side}thumbproximal")
+        if f"{side}thumbmetacarpal" in spelt and proximal is not None and targets[proximal] is not None:
+            targets[proximal] = f"{letter}_metacarpophalangeal_1"
+
+
+def _settle_toes(targets: list[str | None]) -> None:
+    """A foot with one toe joint has it for all toes, whatever its number (MakeHuman's "no toes")."""
+    for side in "lr":
+        balls = [j for j, t in enumerate(targets) if t and t.startswith(f"{side}_metatarsophalangeal_")]
+        if len(balls) == 1:
+            targets[balls[0]] = f"{side}_metatarsophalangeal_2"

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from ecorche.base.names import suggestion
 from ecorche.errors import SkeletonError
 from ecorche.skeleton.naming.by_name import match_names
+from ecorche.skeleton.naming.by_shape import match_shape
 from ecorche.skeleton.naming.roles import Role, role_by_name, roles
 from ecorche.skeleton.naming.vocabulary import JOINTS, canonical_name
 from ecorche.skeleton.skeleton import Skeleton
@@ -54,7 +55,13 @@ def recognise(skeleton: Skeleton, mapping: Mapping[str, str] | None = None) -> N
         convention, canonical, notes = match.convention, list(match.canonical), list(match.notes)
         told = [said or by_name for said, by_name in zip(match.told, told, strict=True)]
     else:
-        convention, canonical, notes = "unknown", [None] * skeleton.joint_count, []
+        shape = match_shape(skeleton)
+        convention = "unknown" if shape.refusal else "shape"
+        canonical = [shape.canonical.get(joint) for joint in range(skeleton.joint_count)]
+        told = [shape.told.get(joint, by_name) for joint, by_name in enumerate(told)]
+        notes = shape.notes
+        if shape.refusal and not given:
+            notes.append(f"not recognised as a humanoid: {shape.refusal}")
     if given:
         _override(skeleton, canonical, given, notes)
         convention = "given" if convention == "unknown" else convention

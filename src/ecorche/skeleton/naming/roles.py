@@ -43,8 +43,11 @@ def roles(
     Joints with a canonical name are body joints; then what is told counts; then the tree: joints
     above the topmost body joint are roots, a joint with one body joint above and one below
     stands within a bone and is a twist joint, a childless continuation of a finger, toe or head is
-    a leaf, and all others are helpers.
+    a leaf, and all others are helpers. Where no joint has a canonical name, as in a horse, all
+    that are not told otherwise are body joints.
     """
+    if not any(canonical):
+        return tuple(said or "joint" for said in told)
     named_below = [0] * skeleton.joint_count
     for joint in reversed(range(skeleton.joint_count)):
         below = named_below[joint] + (canonical[joint] is not None)
