@@ -1,0 +1,285 @@
+"""Fit a rig to a character that changed, keep what a person edited, and say what moved.
+
+Where a mesh kept its topology, vertex i is still vertex i: maps stay as they are (refit). Where
+it did not, maps move over the surface (transfer). Joint edits follow their joints, also when
+those were renamed; an edit whose joint is gone stays in the file, and is reported.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from ecorche.base.names import suggestion
+from ecorche.body.alignment import Alignment, JointMatch, align, match_joints
+from ecorche.body.character import Character, SkinnedMesh
+from ecorche.body.identity import bind_shape, identify
+from ecorche.body.rig import relative_path
+from ecorche.body.transfer import plan_transfer
+from ecorche.document.bind import BindMesh, BindShape
+from ecorche.document.files import Rig
+from ecorche.document.spec import CharacterRef, MapRef, SkeletonSpec
+from ecorche.errors import DocumentError
+
+Maps = dict[str, npt.NDArray[np.generic]]
+
+
+@dataclass(frozen=True)
+class MeshChange:
+    """What happened to one mesh.
+
+    Attributes:
+        old, new: Its name before and after.
+        how: ``"unchanged"``; ``"refit"``: same topology, other points; ``"transfer"``: new topology.
+        vertices: How many vertices it has now.
+        mean_mm, max_mm: How far its vertices moved; after a transfer, how far they lie off the
+            old surface once both characters stand in the same place.
+        near: The joint nearest to where that is most.
+        filled: New vertices that had no place on the old surface; their values come from their
+            neighbours.
+        maps: The maps it carries.
+    """
+
+    old: str
+    new: str
+    how: Literal["unchanged", "refit", "transfer"]
+    vertices: int
+    mean_mm: float
+    max_mm: float
+    near: str
+    filled: int
+    maps: tuple[str, ...]
+
+    def line(self) -> str:
+        """The change as a sentence."""
+        name = f"mesh {self.new!r}" if self.old == self.new else f"mesh {self.new!r} (was {self.old!r})"
+        carried = f" Maps carried: {', '.join(self.maps)}." if self.maps else ""
+        if self.how == "unchanged":
+            return f"{name}: unchanged.{carried}"
+        figures = f"{self.mean_mm:.3g} mm on average, {self.max_mm:.3g} mm at most (near {self.near})"
+        if self.how == "refit":
+            return f"{name}: same topology; vertices moved by {figures}.{carried}"
+        filled = (
+            f" {self.filled} had no place there and took their neighbours' values." if self.filled else ""
+        )
+        return (
+            f"{name}: new topology; {self.vertices} vertices lie off the old surface by {figures}."
+            f"{filled}{carried}"
+        )
+
+
+@dataclass(frozen=True)
+class RebindReport:
+    """What a rebind did.
+
+    Attributes:
+        meshes: Each mesh that has a counterpart.
+        meshes_missing, meshes_added: Those without one.
+        joints_renamed: Old joint name to new.
+        joints_missing, joints_added: Joints without a counterpart.
+        joints_moved_mm: How far each joint that is still there moved, by its new name.
+        edits_idle: Joint edits kept in the file whose joint is gone.
+        notes: What else a person should know.
+    """
+
+    meshes: tuple[MeshChange, ...]
+    meshes_missing: tuple[str, ...]
+    meshes_added: tuple[str, ...]
+    joints_renamed: Mapping[str, str]
+    joints_missing: tuple[str, ...]
+    joints_added: tuple[str, ...]
+    joints_moved_mm: Mapping[str, float]
+    edits_idle: tuple[str, ...]
+    notes: tuple[str, ...]
+
+    def lines(self) -> list[str]:
+        """The report, a sentence a line."""
+        told = [mesh.line() for mesh in self.meshes]
+        for label, names in (
+            ("meshes no longer there", self.meshes_missing),
+            ("new meshes", self.meshes_added),
+            ("joints renamed", [f"{old} → {new}" for old, new in self.joints_renamed.items()]),
+            ("joints no longer there", self.joints_missing),
+            ("new joints", self.joints_added),
+            ("edits kept but idle, their joint is gone", self.edits_idle),
+        ):
+            if names:
+                told.append(f"{label}: {', '.join(names)}")
+        if self.joints_moved_mm:
+            moved = self.joints_moved_mm
+            worst = max(moved, key=lambda name: moved[name])
+            if moved[worst] > 0.0:
+                mean = sum(moved.values()) / len(moved)
+                told.append(f"joints moved by {mean:.3g} mm on average, {worst} by {moved[worst]:.3g} mm")
+        return [*told, *self.notes]
+
+
+def rebind(
+    rig: Rig,
+    new: Character,
+    *,
+    character_path: str | os.PathLike[str] | None = None,
+    meshes: Mapping[str, str] | None = None,
+) -> tuple[Rig, RebindReport]:
+    """Fit a rig to a new character; nothing is written yet.
+
+    Args:
+        rig: The rig; it holds the shape it was made for, so the old file is not needed.
+        new: The character it shall fit.
+        character_path: The new character's file; None takes the one it was read from.
+        meshes: Old mesh name to new mesh name, where names and topology do not tell.
+    """
+    old, shape = rig.bind, bind_shape(new)
+    match = match_joints(old, rig.spec.skeleton.mapping, new.skeleton)
+    partner = _match_meshes(rig, new, shape, meshes or {})
+    alignment = align(old, new, match)
+    maps: Maps = {}
+    changed = [
+        _carry(rig, old.mesh(name), new.mesh(partner[name]), shape.mesh(partner[name]), alignment, new, maps)
+        for name in partner
+    ]
+    skeleton, idle = _carried_skeleton(rig.spec.skeleton, match)
+    spec = rig.spec.model_copy(
+        update={
+            "character": CharacterRef(
+                path=relative_path(character_path or new.source, rig.source or "rig.ecorche"),
+                hash=identify(shape),
+            ),
+            "body": None if rig.spec.body is None else partner.get(rig.spec.body),
+            "skeleton": skeleton,
+            "maps": {
+                name: MapRef(mesh=partner[ref.mesh], values=ref.values, about=ref.about)
+                for name, ref in rig.spec.maps.items()
+            },
+            "arrays": None,
+        }
+    )
+    report = RebindReport(
+        meshes=tuple(changed),
+        meshes_missing=tuple(m.name for m in old.meshes if m.name not in partner),
+        meshes_added=tuple(m.name for m in shape.meshes if m.name not in partner.values()),
+        joints_renamed=match.renamed,
+        joints_missing=match.missing,
+        joints_added=match.added,
+        joints_moved_mm=_joints_moved(old, shape, match),
+        edits_idle=idle,
+        notes=_notes(rig, spec.body, alignment, changed),
+    )
+    return Rig(spec, shape, {name: maps[name] for name in rig.spec.maps}, rig.source), report
+
+
+def _carry(
+    rig: Rig,
+    old: BindMesh,
+    skinned: SkinnedMesh,
+    new: BindMesh,
+    alignment: Alignment,
+    character: Character,
+    maps: Maps,
+) -> MeshChange:
+    """Bring the maps of one mesh over, and say how far it moved."""
+    named = tuple(name for name, ref in rig.spec.maps.items() if ref.mesh == old.name)
+    filled = 0
+    how: Literal["unchanged", "refit", "transfer"]
+    if old.same_topology(new):
+        how = "unchanged" if np.array_equal(old.points, new.points) else "refit"
+        distances = np.linalg.norm(new.points.astype(np.float64) - old.points, axis=1)
+        maps.update({name: rig.maps[name] for name in named})
+    else:
+        how = "transfer"
+        plan = plan_transfer(old, new, alignment.place(skinned, old.points))
+        distances, filled = plan.distances, int((~plan.trusted).sum())
+        for name in named:
+            maps[name] = plan.carry(rig.maps[name], labels=rig.spec.maps[name].values == "labels")
+    worst = int(np.argmax(distances)) if len(distances) else 0
+    heads = character.skeleton.bind_world[:, :3, 3]
+    near = int(np.argmin(np.linalg.norm(heads - new.points[worst], axis=1)))
+    return MeshChange(
+        old=old.name,
+        new=new.name,
+        how=how,
+        vertices=len(new.points),
+        mean_mm=1000.0 * float(distances.mean()),
+        max_mm=1000.0 * float(distances[worst]),
+        near=character.skeleton.names[near],
+        filled=filled,
+        maps=named,
+    )
+
+
+def _match_meshes(rig: Rig, new: Character, shape: BindShape, given: Mapping[str, str]) -> dict[str, str]:
+    """Old mesh name to new mesh name: as given, else of one name, one topology, or both the body."""
+    partner: dict[str, str] = {}
+    for old_name, new_name in given.items():
+        rig.bind.mesh(old_name, rig.source)
+        partner[old_name] = new.mesh(new_name).name
+    names = {m.name for m in shape.meshes}
+
+    def pair(old_name: str, new_name: str) -> None:
+        if old_name not in partner and new_name not in partner.values():
+            partner[old_name] = new_name
+
+    for mesh in rig.bind.meshes:
+        if mesh.name in names:
+            pair(mesh.name, mesh.name)
+    for mesh in rig.bind.meshes:
+        for other in shape.meshes:
+            if mesh.same_topology(other):
+                pair(mesh.name, other.name)
+    if rig.spec.body is not None:
+        pair(rig.spec.body, new.body().name)
+    elif len(rig.bind.meshes) == 1:
+        pair(rig.bind.meshes[0].name, new.body().name)
+    for name, ref in rig.spec.maps.items():
+        if ref.mesh not in partner:
+            raise DocumentError(
+                f"the map {name!r} is painted on mesh {ref.mesh!r}, and nothing in the new character takes"
+                " its place",
+                where=rig.source or None,
+                remedy="Say which mesh does (meshes), or remove the map from the rig file."
+                f" {suggestion(ref.mesh, sorted(names))}",
+            )
+    return {m.name: partner[m.name] for m in rig.bind.meshes if m.name in partner}
+
+
+def _carried_skeleton(spec: SkeletonSpec, match: JointMatch) -> tuple[SkeletonSpec, tuple[str, ...]]:
+    """The skeleton's edits under their joints' new names, and the edits whose joint is gone."""
+    gone = set(match.missing)
+    mapping = {
+        match.pairs.get(joint, joint): name for joint, name in spec.mapping.items() if joint not in gone
+    }
+    used = set(mapping.values())
+    mapping |= {j: c for j, c in match.canonical.items() if j not in mapping and c not in used}
+    joints = {match.pairs.get(joint, joint): values for joint, values in spec.joints.items()}
+    idle = tuple(joint for joint in spec.joints if joint in gone)
+    return spec.model_copy(update={"mapping": mapping, "joints": joints}), idle
+
+
+def _joints_moved(old: BindShape, new: BindShape, match: JointMatch) -> dict[str, float]:
+    before = {name: old.joint_world[i, :3, 3] for i, name in enumerate(old.joint_names)}
+    after = {name: new.joint_world[i, :3, 3] for i, name in enumerate(new.joint_names)}
+    return {n: 1000.0 * float(np.linalg.norm(after[n] - before[o])) for o, n in match.pairs.items()}
+
+
+def _notes(rig: Rig, body: str | None, alignment: Alignment, changed: list[MeshChange]) -> tuple[str, ...]:
+    notes = []
+    moved = any(mesh.how == "transfer" for mesh in changed)
+    if moved and alignment.joints is None:
+        notes.append(
+            "The skeletons share fewer than three joints: the characters were aligned by their height"
+            " and standing place alone. Complete skeleton.mapping for a better transfer."
+        )
+    notes += [
+        f"Most of mesh {mesh.new!r} has no place on the old surface: the two are too different, and its maps"
+        " are guesses. Paint them again."
+        for mesh in changed
+        if mesh.maps and 2 * mesh.filled > mesh.vertices
+    ]
+    if rig.spec.body is not None and body is None:
+        notes.append(f"The body mesh {rig.spec.body!r} is gone: the body is chosen by coverage again.")
+    return tuple(notes)

@@ -1,0 +1,129 @@
+"""A rig for a character: created, and checked against the character it names."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+
+from ecorche.base.names import suggestion
+from ecorche.body.character import Character
+from ecorche.body.identity import bind_shape, changes, identify
+from ecorche.document.bind import BindShape
+from ecorche.document.files import Rig
+from ecorche.document.spec import VERSION, CharacterRef, RigSpec, SkeletonSpec
+from ecorche.errors import DocumentError
+from ecorche.skeleton.naming.recognise import recognise
+
+
+def create_rig(
+    character: Character,
+    path: str | os.PathLike[str],
+    *,
+    character_path: str | os.PathLike[str] | None = None,
+) -> Rig:
+    """A rig for a character, with the joint names that were recognised; nothing is written yet.
+
+    Args:
+        character: The character.
+        path: Where the rig file will be; the character is named relative to it.
+        character_path: The character's file; None takes the one it was read from.
+    """
+    shape = bind_shape(character)
+    naming = recognise(character.skeleton)
+    pairs = zip(character.skeleton.names, naming.canonical, strict=True)
+    spec = RigSpec(
+        version=VERSION,
+        name=character.name,
+        character=CharacterRef(
+            path=relative_path(character_path or character.source, path), hash=identify(shape)
+        ),
+        body=character.body().name,
+        skeleton=SkeletonSpec(
+            mapping={name: canonical for name, canonical in pairs if canonical is not None}
+        ),
+    )
+    return Rig(spec, shape, source=str(path))
+
+
+def character_file(rig: Rig) -> Path:
+    """The file of the character a rig names."""
+    return Path(rig.source).parent / rig.spec.character.path
+
+
+def relative_path(file: str | os.PathLike[str], rig_path: str | os.PathLike[str]) -> str:
+    """A file's path relative to a rig file, with forward slashes."""
+    if not os.fspath(file):
+        raise DocumentError(
+            "nobody said which file the character is in", where=rig_path, remedy="Give character_path"
+        )
+    try:
+        relative = os.path.relpath(file, Path(rig_path).parent)
+    except ValueError:
+        raise DocumentError(
+            f"the character {os.fspath(file)!r} is on another drive",
+            where=rig_path,
+            remedy="Put rig and character on one drive",
+        ) from None
+    return Path(relative).as_posix()
+
+
+def check_rig(rig: Rig, character: Character) -> list[str]:
+    """What does not fit between a rig and a character, a sentence each; empty when all does."""
+    spec, shape = rig.spec, bind_shape(character)
+    changed = changes(spec.character.hash, identify(shape))
+    if changed:
+        told = [_told(part, rig.bind, shape, character.skeleton.names) for part in changed]
+        return [*told, "Run `ecorche rebind` to fit the rig to this character."]
+    problems: list[str] = []
+    joints = character.skeleton.names
+    for field, names in (("mapping", spec.skeleton.mapping), ("joints", spec.skeleton.joints)):
+        problems += [
+            f"skeleton.{field} names a joint {name!r} that the character does not have."
+            f" {suggestion(name, joints)}"
+            for name in names
+            if name not in joints
+        ]
+    meshes = [m.name for m in character.meshes]
+    if spec.body is not None and spec.body not in meshes:
+        problems.append(
+            f"body names a mesh {spec.body!r} that the character does not have."
+            f" {suggestion(spec.body, meshes)}"
+        )
+    problems += [
+        f"maps.{name} is painted on a mesh {ref.mesh!r} that the character does not have."
+        f" {suggestion(ref.mesh, meshes)}"
+        for name, ref in spec.maps.items()
+        if ref.mesh not in meshes
+    ]
+    return problems
+
+
+def _told(part: str, old: BindShape, new: BindShape, joints: tuple[str, ...]) -> str:
+    """How one part of a character differs from what the rig was made for."""
+    if part == "topology":
+        counts = [sum(len(m.points) for m in shape.meshes) for shape in (old, new)]
+        return f"The topology changed: {counts[0]} vertices then, {counts[1]} now."
+    if part == "joints":
+        missing = [n for n in old.joint_names if n not in joints]
+        added = [n for n in joints if n not in old.joint_names]
+        if missing or added:
+            return f"The joints changed: {_listed(missing)} no longer there, {_listed(added)} new."
+        now = new.joint_world[[joints.index(n) for n in old.joint_names], :3, 3]
+        moved = 1000.0 * np.linalg.norm(now - old.joint_world[:, :3, 3], axis=1)
+        worst = int(np.argmax(moved))
+        return (
+            f"The joints changed: {old.joint_names[worst]!r} moved by {moved[worst]:.3g} mm, others by less."
+        )
+    same = [(a, b) for a, b in zip(old.meshes, new.meshes, strict=False) if len(a.points) == len(b.points)]
+    if len(same) == len(old.meshes) == len(new.meshes) and same:
+        far = max(float(np.linalg.norm(b.points - a.points, axis=1).max(initial=0.0)) for a, b in same)
+        return f"The bind points changed, by up to {1000.0 * far:.3g} mm."
+    return "The bind points changed."
+
+
+def _listed(names: list[str]) -> str:
+    return (
+        ", ".join(names[:6]) + (f" and {len(names) - 6} more" if len(names) > 6 else "") if names else "none"
+    )

@@ -1,0 +1,52 @@
+"""Rig files of older versions, brought up to date one version at a time.
+
+A new version of the format adds one function here, from the version before it, and one file of
+that older version to ``tests/fixtures``, which has to stay readable for ever.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ecorche.document.spec import VERSION
+from ecorche.errors import DocumentError
+
+Document = dict[str, Any]
+
+MIGRATIONS: dict[int, Callable[[Document], Document]] = {}
+"""From this version to the next: takes the plain values of a file, returns new ones."""
+
+
+def migrate(
+    document: object,
+    where: object,
+    *,
+    current: int = VERSION,
+    migrations: Mapping[int, Callable[[Document], Document]] = MIGRATIONS,
+) -> Document:
+    """The values of a rig file, in the current version of the format."""
+    if not isinstance(document, dict):
+        raise DocumentError(
+            "is no rig: the outermost value has to be an object in { }",
+            where=where,
+            remedy="Give a file that Ecorche wrote",
+        )
+    version = document.get("version")
+    if "version" not in document:
+        raise DocumentError(
+            "the field 'version' is missing", where=where, remedy=f'Add "version": {current} at the top'
+        )
+    if type(version) is not int or version < 1:
+        raise DocumentError(
+            f"the version {version!r} is not a whole number from 1 to {current}", where=f"{where}, version"
+        )
+    if version > current:
+        raise DocumentError(
+            f"written by a newer Ecorche (version {version}; this one reads up to {current})",
+            where=where,
+            remedy="Upgrade Ecorche: pip install --upgrade ecorche",
+        )
+    for step in range(version, current):
+        document = {**migrations[step](document), "version": step + 1}
+    return document

@@ -1,0 +1,240 @@
+"""What a rig file says, field by field. Plain values only; angles in degrees.
+
+The models here are the format: the JSON Schema in ``docs/schema`` is generated from them. A
+field that is added, renamed or removed needs a new version and a migration (`migrate`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Annotated, Final, Literal, Self
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from ecorche.base.names import suggestion
+
+VERSION: Final = 1
+"""The version of the rig format this Ecorche writes; it reads this one and all before."""
+
+
+class Spec(BaseModel):
+    """Values of one part of the rig file: read-only, of exactly the stated types and names."""
+
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", strict=True, allow_inf_nan=False, use_attribute_docstrings=True
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _refuse_unknown_fields(cls, values: object) -> object:
+        # before pydantic's own refusal, which does not know the names that would have been right
+        if isinstance(values, Mapping):
+            for name in values:
+                if name not in cls.model_fields:
+                    raise PydanticCustomError(
+                        "unknown_field",
+                        "unknown field '{name}'",
+                        {"name": name, "remedy": suggestion(str(name), cls.model_fields)},
+                    )
+        return values
+
+
+def _refusal(what: str, remedy: str) -> PydanticCustomError:
+    return PydanticCustomError("refused", "{what}", {"what": what, "remedy": remedy})
+
+
+def _require_unit(q: tuple[float, float, float, float]) -> tuple[float, float, float, float]:
+    length = math.hypot(*q)
+    if abs(length - 1.0) > 1e-3:
+        raise _refusal(
+            f"the quaternion has length {length:.4g}, not 1", "Divide its four numbers by that length"
+        )
+    return q
+
+
+def _require_direction(v: tuple[float, float, float]) -> tuple[float, float, float]:
+    if math.hypot(*v) < 1e-6:
+        raise _refusal("the direction has no length", "Give a vector other than zero")
+    return v
+
+
+def _require_relative(path: str) -> str:
+    if path.startswith("/") or "\\" in path or path[1:2] == ":" or "\0" in path:
+        raise _refusal(
+            f"{path!r} is not a relative path with forward slashes",
+            "Write it relative to the rig file, such as '../characters/man.glb'",
+        )
+    return path
+
+
+UnitQuaternion = Annotated[tuple[float, float, float, float], AfterValidator(_require_unit)]
+"""A rotation as x, y, z, w."""
+Direction = Annotated[tuple[float, float, float], AfterValidator(_require_direction)]
+Polygon = Annotated[tuple[Direction, ...], Field(min_length=3)]
+"""A loop of limb directions in the anatomical frame, z along the limb; the limb stays inside."""
+Degrees = Annotated[float, Field(ge=-360.0, le=360.0)]
+TwistKey = tuple[Degrees, Degrees, Degrees, Degrees]
+"""At swing (x, y) the twist may go from a minimum to a maximum, all in degrees."""
+Hash = Annotated[str, Field(pattern=r"^ecorche1:[0-9a-f]{64}$")]
+MapName = Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_ .-]{0,63}$")]
+
+
+class AngleRange(Spec):
+    """From the least to the greatest angle of a hinge [degrees]."""
+
+    min: Degrees
+    max: Degrees
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Self:
+        _require_order(self.min, self.max, "min", "max")
+        return self
+
+
+class KneeLimits(Spec):
+    """How far a knee bends, and how far it twists when bent [degrees]."""
+
+    min: Degrees
+    max: Degrees
+    twist_min: Degrees
+    twist_max: Degrees
+    narrowing: Annotated[float, Field(gt=0.0, le=180.0)] = 20.0
+    """The twist range narrows to nothing over this last part of the extension."""
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Self:
+        _require_order(self.min, self.max, "min", "max")
+        _require_order(self.twist_min, self.twist_max, "twist_min", "twist_max")
+        return self
+
+
+class SwingLimits(Spec):
+    """The directions a limb may point in."""
+
+    polygon: Polygon
+
+
+class BallLimits(Spec):
+    """The directions a limb may point in, and how far it may twist in each."""
+
+    polygon: Polygon
+    twist_keys: Annotated[tuple[TwistKey, ...], Field(min_length=1)]
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Self:
+        for number, (_, _, least, greatest) in enumerate(self.twist_keys):
+            _require_order(least, greatest, f"the minimum of twist key {number}", "its maximum")
+        return self
+
+
+def _require_order(least: float, greatest: float, low: str, high: str) -> None:
+    if least > greatest:
+        raise _refusal(f"{low} {least:g} is greater than {high} {greatest:g}", "Exchange the two")
+
+
+class _Joint(Spec):
+    anatomical_frame: UnitQuaternion = (0.0, 0.0, 0.0, 1.0)
+    """Turns z into the limb's direction in the canonical pose, xyzw."""
+    canonical_offset: UnitQuaternion = (0.0, 0.0, 0.0, 1.0)
+    """From the canonical pose to the pose in which all angles are zero, xyzw."""
+
+
+class RevoluteSpec(_Joint):
+    """A hinge: one angle about z."""
+
+    model: Literal["revolute"]
+    limits: AngleRange | None = None
+
+
+class KneeSpec(_Joint):
+    """A hinge that also twists when bent."""
+
+    model: Literal["knee"]
+    limits: KneeLimits | None = None
+
+
+class SwingSpec(_Joint):
+    """A limb that points in a direction and does not twist."""
+
+    model: Literal["swing"]
+    limits: SwingLimits | None = None
+
+
+class BallAndSocketSpec(_Joint):
+    """A limb that points in a direction and twists about itself."""
+
+    model: Literal["ball_and_socket"]
+    limits: BallLimits | None = None
+
+
+JointSpec = Annotated[RevoluteSpec | KneeSpec | SwingSpec | BallAndSocketSpec, Field(discriminator="model")]
+
+
+class SkeletonSpec(Spec):
+    """What the joints are called in anatomy, and how they may move."""
+
+    mapping: Mapping[str, str] = Field(default_factory=dict)
+    """The character's joint name to its H-Anim name; joints left out are recognised by themselves."""
+    joints: Mapping[str, JointSpec] = Field(default_factory=dict)
+    """Joint models by the character's joint name; joints left out take the human defaults."""
+    limits: Literal["off", "enforce"] = "off"
+
+
+class SkinningSpec(Spec):
+    """How the skin follows the joints."""
+
+    method: Literal["linear", "dual_quaternion", "contour"] | None = None
+    """None keeps what the character file asks for."""
+
+
+class MapRef(Spec):
+    """A named value a vertex, such as a painted mask. The numbers are in the arrays file."""
+
+    mesh: str
+    """The mesh it is painted on."""
+    values: Literal["continuous", "labels"] = "continuous"
+    """Labels are never averaged when the map moves to another mesh."""
+    about: str = ""
+
+
+class BindHash(Spec):
+    """Which shape the rig was made for: one hash for each thing that can change by itself."""
+
+    points: Hash
+    topology: Hash
+    joints: Hash
+
+
+class CharacterRef(Spec):
+    """The character this rig belongs to."""
+
+    path: Annotated[str, Field(min_length=1), AfterValidator(_require_relative)]
+    """Relative to the rig file, with forward slashes."""
+    hash: BindHash
+
+
+class ArraysRef(Spec):
+    """The file of numbers that belongs to this rig file, and to no other version of it."""
+
+    file: Annotated[str, Field(pattern=r"^[^/\\:\x00-\x1f]+\.npz$")]
+    """A file name; it lies beside the rig file."""
+    sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+
+
+class RigSpec(Spec):
+    """A rig file."""
+
+    version: Literal[1]
+    name: str
+    character: CharacterRef
+    body: str | None = None
+    """The mesh that is the body; None takes the one that covers most joints."""
+    skeleton: SkeletonSpec = SkeletonSpec()
+    skinning: SkinningSpec = SkinningSpec()
+    maps: Mapping[MapName, MapRef] = Field(default_factory=dict)
+    arrays: ArraysRef | None = None
+    """Written with the file; None only until then."""
+    notes: tuple[str, ...] = ()
+    """Whatever people want to remember."""

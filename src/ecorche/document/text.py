@@ -1,0 +1,134 @@
+"""JSON text with places: which line a field stands on, and a layout people can read and compare.
+
+Python's own reader does the parsing. It keeps neither line numbers nor repeated keys, so a
+second, small walk over the same text finds those.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NoReturn
+
+from ecorche.errors import DocumentError
+
+Place = tuple[str | int, ...]
+"""The way to a value from the top: names of fields and numbers of list entries."""
+
+LINE_WIDTH = 100
+DEEPEST = 64
+
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]:,]|[^\s{}\[\]:,"]+')
+
+
+def parse(text: str, where: object) -> tuple[Any, dict[Place, int]]:
+    """The value of a JSON text, and the line every part of it stands on.
+
+    Refused, with line and column: text that is not JSON, NaN and infinity, a key given twice.
+    """
+    try:
+        value = json.loads(text, parse_constant=_refuse_constant)
+    except json.JSONDecodeError as error:
+        raise DocumentError(
+            f"is not JSON: {error.msg[:1].lower()}{error.msg[1:]}",
+            where=f"{where}, line {error.lineno}, column {error.colno}",
+            remedy="Look for a missing comma, quote or bracket there",
+        ) from None
+    except RecursionError:
+        raise DocumentError("is nested too deeply to be a rig", where=where) from None
+    except ValueError as error:
+        raise DocumentError(f"is not JSON: {error}", where=where, remedy="Write finite numbers") from None
+    return value, _lines(text, where)
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not a number")
+
+
+def _lines(text: str, where: object) -> dict[Place, int]:
+    """The line of every value in valid JSON; a key given twice is refused."""
+    lines: dict[Place, int] = {}
+    tokens = _tokens(text)
+
+    def walk(place: Place, token: str, line: int) -> None:
+        lines[place] = line
+        if len(place) > DEEPEST:
+            raise DocumentError(f"is nested more than {DEEPEST} levels deep", where=f"{where}, line {line}")
+        if token == "{":
+            token, line = next(tokens)
+            while token != "}":
+                if token == ",":
+                    token, line = next(tokens)
+                key = json.loads(token)
+                if (*place, key) in lines:
+                    raise DocumentError(
+                        f"the key {key!r} is given twice, first in line {lines[(*place, key)]}",
+                        where=f"{where}, line {line}",
+                        remedy="Keep one of the two",
+                    )
+                next(tokens)  # the colon
+                walk((*place, key), *_value_on_line(next(tokens), line))
+                token, line = next(tokens)
+        elif token == "[":
+            token, line = next(tokens)
+            number = 0
+            while token != "]":
+                if token == ",":
+                    token, line = next(tokens)
+                walk((*place, number), token, line)
+                number += 1
+                token, line = next(tokens)
+
+    walk((), *next(tokens))
+    return lines
+
+
+def _value_on_line(value: tuple[str, int], line: int) -> tuple[str, int]:
+    """A value counts as standing where its key does."""
+    return value[0], line
+
+
+def _tokens(text: str) -> Iterator[tuple[str, int]]:
+    line, last = 1, 0
+    for match in _TOKEN.finditer(text):
+        line += text.count("\n", last, match.start())
+        last = match.start()
+        yield match.group(), line
+
+
+def spelled(place: Sequence[str | int]) -> str:
+    """A place as a person would write it: ``skeleton.joints["mixamorig:Hips"].limits.max``."""
+    words: list[str] = []
+    for step in place:
+        if isinstance(step, int):
+            words.append(f"[{step}]")
+        elif re.fullmatch(r"\w+", step):
+            words.append(f".{step}" if words else step)
+        else:
+            words.append(f"[{json.dumps(step, ensure_ascii=False)}]")
+    return "".join(words) or "the top level"
+
+
+def layout(value: object, indent: str = "") -> str:
+    """JSON text of plain values: keys in the order given, whatever is short on one line."""
+    flat = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    if not isinstance(value, (Mapping, list, tuple)) or not value:
+        return flat
+    if indent and len(indent) + len(flat) <= LINE_WIDTH and not _holds_objects(value):
+        return flat
+    deeper = indent + "  "
+    if isinstance(value, Mapping):
+        rows = [f"{json.dumps(k, ensure_ascii=False)}: {layout(v, deeper)}" for k, v in value.items()]
+        opening, closing = "{", "}"
+    else:
+        rows = [layout(v, deeper) for v in value]
+        opening, closing = "[", "]"
+    return opening + ",".join(f"\n{deeper}{row}" for row in rows) + f"\n{indent}{closing}"
+
+
+def _holds_objects(value: object) -> bool:
+    """Objects within objects get lines of their own: one change, one changed line."""
+    if isinstance(value, Mapping):
+        return any(isinstance(v, (Mapping, list, tuple)) and len(v) > 0 for v in value.values())
+    return isinstance(value, (list, tuple)) and any(isinstance(v, Mapping) for v in value)
