@@ -156,7 +156,8 @@ def test_a_motion_without_a_matching_joint(man: Path, tmp_path: Path, refused: C
     motion = tmp_path / "snake.bvh"
     motion.write_text(
         "HIERARCHY\nROOT a\n{\nOFFSET 0 0 0\nCHANNELS 3 Zrotation Yrotation Xrotation\n"
-        "JOINT b\n{\nOFFSET 0 0 1\nCHANNELS 3 Zrotation Yrotation Xrotation\nEnd Site\n{\nOFFSET 0 0 1\n}\n}\n}\n"
+        "JOINT b\n{\nOFFSET 0 0 1\nCHANNELS 3 Zrotation Yrotation Xrotation\n"
+        "End Site\n{\nOFFSET 0 0 1\n}\n}\n}\n"
         "MOTION\nFrames: 1\nFrame Time: 0.04\n0 0 0 0 0 0\n"
     )
     message = refused("bake", man, "--motion", motion, "-o", tmp_path / "out.usdc")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from pathlib import Path
 
 import numpy as np
@@ -97,3 +98,28 @@ def test_the_same_bytes_twice(tmp_path: Path, take: Take, suffix: str) -> None:
         bake(tmp_path / name / f"bend{suffix}", take, write_take)
     one, two = (tmp_path / name / f"bend{suffix}" for name in ("one", "two"))
     assert one.read_bytes() == two.read_bytes()
+
+
+class Watched:
+    """Frames that watch how many of them are alive at once."""
+
+    def __init__(self, frames: Frames) -> None:
+        self.frames, self.times, self.most = frames, frames.times, 0
+        self.alive: weakref.WeakSet[Frame] = weakref.WeakSet()
+
+    def __len__(self) -> int:
+        return len(self.frames)
+
+    def __getitem__(self, index: int) -> Frame:
+        frame = self.frames[index]
+        self.alive.add(frame)
+        self.most = max(self.most, len(self.alive))
+        return frame
+
+
+@pytest.mark.parametrize("suffix", [".npz", ".pc2", ".usdc", ".glb", ".x3d"])
+def test_frames_stream_through_bounded_memory(tmp_path: Path, take: Take, suffix: str) -> None:
+    assert take.frames is not None
+    watched = Watched(take.frames)
+    write_take(tmp_path / f"bend{suffix}", Take(take.character, take.motion, watched))
+    assert watched.most <= 4
