@@ -10,7 +10,9 @@ from pathlib import Path
 import numpy as np
 
 from ecorche.body.character import Character
+from ecorche.body.take import Take
 from ecorche.errors import EcorcheError, ReadError, SkeletonError
+from ecorche.io.formats import WriteOptions, Written
 from ecorche.io.gltf_file import GltfFile, open_gltf
 from ecorche.io.gltf_read import character_of, motion_of
 from ecorche.skeleton.motion import Motion
@@ -41,6 +43,13 @@ def read_motion(path: Path, clip: str | None = None) -> Motion:
     file = open_gltf(Path(path))
     with _readable(file):
         return motion_of(file, clip)
+
+
+def write_take(path: Path, take: Take, options: WriteOptions | None = None) -> Written:
+    """Write a take to a .glb, or a .gltf with its .bin; returns what the file could not say exactly."""
+    from ecorche.io import gltf_write  # reading needs none of its kernels
+
+    return gltf_write.write_take(Path(path), take, options or WriteOptions())
 
 
 @contextlib.contextmanager

@@ -7,7 +7,6 @@ with the sampler beside them, because glTF's own texture list is not part of a c
 from __future__ import annotations
 
 import copy
-import json
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -127,7 +126,6 @@ def write_materials(materials: Sequence[Material], needed: Sequence[tuple[int, b
 def extensions_of(material_list: Sequence[Json]) -> list[str]:
     """The extensions the written materials use, sorted."""
     found: set[str] = set()
-    json.dumps(material_list, default=None)
     todo: list[Any] = list(material_list)
     while todo:
         value = todo.pop()

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import itertools
-
 import numpy as np
 import numpy.typing as npt
 
-from ecorche.base.mesh import coincident_groups
 from ecorche.base.transforms import inverse
 from ecorche.body.character import Character, SkinnedMesh
 from ecorche.errors import MotionError, ReadError
@@ -58,7 +55,6 @@ def character_of(file: GltfFile) -> Character:
     images, image_numbers = read_images(file)
     materials = read_materials(file, image_numbers)
     motions = read_motions(file, tree, rig, morphs)
-    _note_open_borders(file, meshes)
     return Character(
         name=file.path.stem,
         skeleton=rig.skeleton,
@@ -176,32 +172,3 @@ def _note_idle_joints(
             f"mesh {mesh.name!r}: {len(idle)} of the {len(binding.joints)} joints of its skin move no vertex"
             f" ({listed})"
         )
-
-
-def _note_open_borders(file: GltfFile, meshes: list[SkinnedMesh]) -> None:
-    """Vertices at one place that do not move together: borders that would open."""
-    skinned = [m for m in meshes if m.weights is not None]
-    if not skinned:
-        return
-    group = coincident_groups(np.concatenate([m.mesh.points for m in skinned]))
-    shared = np.bincount(group)[group] > 1
-    rows: list[tuple[bytes, bytes]] = []
-    for mesh in skinned:
-        assert mesh.weights is not None
-        rows.extend(_row_keys(mesh.weights))
-    first: dict[int, tuple[bytes, bytes]] = {}
-    torn: set[int] = set()
-    for vertex in np.flatnonzero(shared):
-        place = int(group[vertex])
-        if first.setdefault(place, rows[vertex]) != rows[vertex]:
-            torn.add(place)
-    if torn:
-        file.notes.append(
-            f"at {len(torn)} places coincident vertices are weighted differently: the surface may open there"
-        )
-
-
-def _row_keys(weights: SkinWeights) -> list[tuple[bytes, bytes]]:
-    """Each vertex's influences in a form that compares bit for bit."""
-    joints, values, starts = weights.joints, weights.weights, weights.starts
-    return [(joints[a:b].tobytes(), values[a:b].tobytes()) for a, b in itertools.pairwise(starts)]

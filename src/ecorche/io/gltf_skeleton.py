@@ -30,6 +30,9 @@ SAME_PLACE = 1e-4
 SAME_BIND = 1e-5
 """Another skin's bind matrices this close [m] to the character's are the same bind pose."""
 
+AT_BIND = "ecorche_at_bind"
+"""Extra of a skin whose points already stand where they should at bind: our own writer says so."""
+
 
 @dataclass(frozen=True, eq=False)
 class SkinBinding:
@@ -80,7 +83,9 @@ def read_rig(file: GltfFile, tree: NodeTree, skins: Sequence[int], moving: Itera
     for skin, members in listed.items():
         file.reading = _skin_name(file, skin)
         joints = np.array([joint_of_node[n] for n in members], np.int64)
-        bindings[skin] = _bind(joints, _inverse_binds(file, skin, joints), rest_world, bind_world)
+        extras = file.item("skins", skin).get("extras")
+        at_bind = isinstance(extras, dict) and extras.get(AT_BIND) is True
+        bindings[skin] = _bind(joints, _inverse_binds(file, skin, joints), rest_world, bind_world, at_bind)
     for joint, parent in enumerate(parents):
         if np.isnan(bind_world[joint]).any():
             rest = tree.local[nodes[joint]]
@@ -97,17 +102,19 @@ def read_rig(file: GltfFile, tree: NodeTree, skins: Sequence[int], moving: Itera
     return Rig(skeleton, nodes, joint_of_node, bindings)
 
 
-def _bind(joints: npt.NDArray[np.int64], inverse_bind: Floats, rest: Floats, bind: Floats) -> SkinBinding:
+def _bind(
+    joints: npt.NDArray[np.int64], inverse_bind: Floats, rest: Floats, bind: Floats, at_bind: bool
+) -> SkinBinding:
     """Place one skin; fills the rows of ``bind`` (joints, 4, 4) nobody has filled before."""
     known = ~np.isnan(bind[joints, 0, 0])
     root = int(np.argmin(joints))
-    own = False
+    own, tolerance = False, SAME_PLACE
+    place = np.eye(4) if at_bind else rest[joints[root]] @ inverse_bind[root]
     if known.any():
         stands = bind[joints[known]] @ inverse_bind[known]
-        own = not _agree(stands, SAME_BIND)
-        place = _snapped(rest[joints[root]] @ inverse_bind[root] if own else stands[0], SAME_BIND)
-    else:
-        place = _snapped(rest[joints[root]] @ inverse_bind[root], SAME_PLACE)
+        own, tolerance = not _agree(stands, SAME_BIND), SAME_BIND
+        place = place if own else stands[0]
+    place = _snapped(place, tolerance)
     bind[joints[~known]] = place @ inverse(inverse_bind[~known])
     if not own:
         return SkinBinding(joints, place, None)

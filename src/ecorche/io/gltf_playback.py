@@ -1,0 +1,128 @@
+"""What a glTF player will show: the joints as the file states them, and skin that follows linearly.
+
+A file holds translations, rotations and scales in 32 bits. Skin error is measured against those,
+not against the matrices they were made from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ecorche.base import transforms
+from ecorche.base.mesh import Mesh
+from ecorche.body.character import SkinnedMesh
+from ecorche.io.gltf_geometry import influence_columns
+from ecorche.skeleton.motion import Motion
+from ecorche.skeleton.skeleton import Skeleton, world_from_local
+
+Floats = npt.NDArray[np.float64]
+Floats32 = npt.NDArray[np.float32]
+
+NO_SCALE = 1e-7
+"""Scales this close to one are left out."""
+
+
+@dataclass(frozen=True, eq=False)
+class JointKeys:
+    """The keys of a clip, each (frames, joints, components) float32, and their times [s]."""
+
+    name: str
+    times: Floats32
+    translation: Floats32
+    rotation_xyzw: Floats32
+    scale: Floats32
+    shear: float  # what the three parts could not say, 0 when nothing
+    delay: float  # seconds by which the clip was moved because glTF knows no time before zero
+
+    def local(self, frame: int) -> Floats:
+        """``parent_from_joint`` as a player composes it, shape (joints, 4, 4)."""
+        return transforms.compose(self.translation[frame], self.rotation_xyzw[frame], self.scale[frame])
+
+
+def joint_keys(motion: Motion) -> JointKeys:
+    """The keys of a motion; rotations keep to one side from frame to frame."""
+    translation, rotation, scale = transforms.decompose(motion.local)
+    for frame in range(1, len(rotation)):
+        against = np.sum(rotation[frame] * rotation[frame - 1], axis=-1) < 0.0
+        rotation[frame, against] *= -1.0
+    scale = np.where(np.abs(scale - 1.0) <= NO_SCALE, 1.0, scale)
+    delay = max(-float(motion.times[0]), 0.0)
+    return JointKeys(
+        name=motion.name,
+        times=(motion.times + delay).astype(np.float32),
+        translation=translation.astype(np.float32),
+        rotation_xyzw=rotation.astype(np.float32),
+        scale=scale.astype(np.float32),
+        shear=float(transforms.shear(motion.local).max(initial=0.0)),
+        delay=delay,
+    )
+
+
+def inverse_binds(skeleton: Skeleton, own_bind: Floats | None) -> Floats32:
+    """Inverse bind matrices as the file states them, shape (joints, 4, 4)."""
+    matrices = skeleton.bind_inverse if own_bind is None else skeleton.bind_inverse @ own_bind
+    return matrices.astype(np.float32)
+
+
+class LinearPlayer:
+    """Plays one mesh as an engine does: blend shapes, then linear skinning.
+
+    Args:
+        skeleton: The character's skeleton.
+        mesh: The mesh, skinned or not.
+    """
+
+    def __init__(self, skeleton: Skeleton, mesh: SkinnedMesh) -> None:
+        self.mesh: Mesh = mesh.mesh
+        self._parents = skeleton.parents
+        self._influences: list[tuple[npt.NDArray[np.int64], Floats]] = []
+        if mesh.weights is not None:
+            self._inverse_bind = inverse_binds(skeleton, mesh.own_bind).astype(np.float64)
+            for joints, weights in influence_columns(mesh.weights):
+                for slot in range(4):
+                    self._influences.append(
+                        (joints[:, slot].astype(np.int64), weights[:, slot].astype(np.float64))
+                    )
+
+    def matrices(self, local: Floats) -> Floats | None:
+        """The blended matrix of each vertex, shape (vertices, 3, 4); None for a mesh without skin."""
+        if not self._influences:
+            return None
+        moved = (world_from_local(self._parents, local) @ self._inverse_bind)[:, :3]
+        blended = np.zeros((self.mesh.vertex_count, 3, 4))
+        for joints, weights in self._influences:
+            blended += weights[:, None, None] * moved[joints]
+        return blended
+
+    def bind_points(self, morph_weights: Sequence[float]) -> Floats:
+        """Points after blend shapes, before skinning [m], shape (vertices, 3)."""
+        points = self.mesh.points.astype(np.float64)
+        for morph, weight in zip(self.mesh.morphs, morph_weights, strict=True):
+            points[morph.vertices] += np.float32(weight) * morph.offsets.astype(np.float64)
+        return points
+
+
+def transformed(matrices: Floats | None, points: Floats) -> Floats:
+    """Points (vertices, 3), each moved by its own matrix."""
+    if matrices is None:
+        return points
+    moved: Floats = np.einsum("vij,vj->vi", matrices[:, :, :3], points) + matrices[:, :, 3]
+    return moved
+
+
+def linear_inverse(matrices: Floats) -> Floats:
+    """Inverses of the 3×3 parts of (vertices, 3, 4); a collapsed one gives zeros."""
+    columns = [matrices[:, :, i] for i in range(3)]
+    rows = [
+        np.cross(columns[1], columns[2]),
+        np.cross(columns[2], columns[0]),
+        np.cross(columns[0], columns[1]),
+    ]
+    determinant = np.einsum("vi,vi->v", columns[0], rows[0])
+    usable = np.abs(determinant) > 1e-6
+    scale = np.where(usable, 1.0 / np.where(usable, determinant, 1.0), 0.0)
+    return np.stack(rows, axis=1) * scale[:, None, None]
