@@ -1,0 +1,93 @@
+"""Source and target of a retargeting side by side: feet, floors, sizes, and what was solved."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ecorche.base.rotations import xyzw_from_matrix
+from ecorche.skeleton.motion import Motion
+from ecorche.skeleton.retarget.figure import Figure, common_ancestor
+from ecorche.skeleton.retarget.soles import (
+    CONTACT_HEIGHT,
+    Sole,
+    floor_at_bind,
+    floor_of_motion,
+    lowest,
+    soles_of,
+)
+from ecorche.skeleton.retarget.turns import Performed
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """Source and target side by side: what both modes need."""
+
+    source: Figure
+    target: Figure
+    moved: Performed
+    times: Floats
+    soles: tuple[tuple[Sole, Sole], tuple[Sole, Sole]]  # source's, target's
+    source_places: tuple[Floats, Floats]  # heel, ball, tip of both feet, (frames, 3, 3)
+    source_floor: float
+    floor: float
+    scale: float
+    body: Floats  # correction of the whole figure, xyzw
+    carrier: int  # the target joint that travels
+
+    @staticmethod
+    def of(motion: Motion, source: Figure, target: Figure, moved: Performed) -> Scene:
+        """Look at both figures and at the motion as the source performs it."""
+        soles = soles_of(source), soles_of(target)
+        left, right = (sole.places(moved.positions, moved.turns) for sole in soles[0])
+        upper = [target.joints[n] for n in ("l_shoulder", "r_shoulder", "skullbase") if n in target.joints]
+        return Scene(
+            source,
+            target,
+            moved,
+            motion.times,
+            soles,
+            (left, right),
+            floor_of_motion((left, right)),
+            floor_at_bind(target),
+            target.leg_length / source.leg_length,
+            xyzw_from_matrix(source.axes @ target.axes.T),
+            common_ancestor(target.skeleton, [target.joints["l_hip"], target.joints["r_hip"], *upper]),
+        )
+
+    def hip_centres(self, positions: Floats) -> tuple[Floats, Floats]:
+        """Midpoints between the hips over time, source's and target's, (frames, 3) [m]."""
+        theirs, ours = (
+            np.asarray(0.5 * (p[:, f.joints["l_hip"]] + p[:, f.joints["r_hip"]]))
+            for f, p in ((self.source, self.moved.positions), (self.target, positions))
+        )
+        return theirs, ours
+
+    def height_above_floor(self) -> Floats:
+        """How high the target's lowest sole should be above its floor, (frames,) [m].
+
+        The source's height times the scale; within the noise of a planted foot it is zero, and
+        between one and three times that noise it goes smoothly over.
+        """
+        height = lowest(self.source_places) - self.source_floor
+        part = np.clip((height / (0.6 * CONTACT_HEIGHT * self.source.leg_length) - 1.0) / 2.0, 0.0, 1.0)
+        return np.asarray(self.scale * height * part * part * (3.0 - 2.0 * part))
+
+
+@dataclass(frozen=True, eq=False)
+class Solved:
+    """Turns and positions of the target's joints, and which source joint leads each."""
+
+    turns: Floats
+    positions: Floats
+    leader: dict[int, int]
+    out_of_reach: float = 0.0
+
+    def places(self, scene: Scene) -> tuple[Floats, Floats]:
+        """Heel, ball and tip of both feet, (frames, 3, 3) each [m]."""
+        left, right = (sole.places(self.positions, self.turns) for sole in scene.soles[1])
+        return left, right
