@@ -7,8 +7,11 @@ from pathlib import Path
 
 from ecorche.base.mesh import Mesh
 from ecorche.body.character import Character
+from ecorche.body.take import Take
+from ecorche.io.formats import WriteOptions, Written
 from ecorche.io.usd_read import read_character_from, read_mesh_from, read_motion_from
 from ecorche.io.usd_stage import quiet, readable_read_errors
+from ecorche.io.usd_write import write
 from ecorche.skeleton.motion import Motion
 
 
@@ -30,3 +33,8 @@ def read_mesh(path: Path) -> Mesh:
     """The surface in a USD file."""
     with readable_read_errors(path), quiet():
         return read_mesh_from(path)
+
+
+def write_take(path: Path, take: Take, options: WriteOptions) -> Written:
+    """Write a take as .usd, .usda, .usdc or .usdz; `WriteOptions.usd_as` says how its skin moves."""
+    return write(path, take, options)

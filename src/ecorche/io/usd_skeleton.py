@@ -272,6 +272,11 @@ def _animate(rig: Rig, animation: Any, codes: list[float], local: Floats, notes:
     if not len(kept):
         return
     joints = numbers[kept]
+    exact = animation.GetAttribute("ecorche:localMatrices")
+    if exact and exact.HasAuthoredValue():  # our writer keeps matrices that parts cannot say
+        for frame, code in enumerate(codes):
+            local[frame, joints] = matrix_of(exact.Get(code))[kept]
+        return
     rest = transforms.decompose(local[:, joints])
     parts = []
     for attribute, width, fallback in (

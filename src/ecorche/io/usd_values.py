@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from pxr import Sdf, Usd, UsdGeom, Vt
+from pxr import Sdf, Tf, Usd, UsdGeom, Vt
 
 from ecorche.base.mesh import Attribute, Interpolation
 from ecorche.errors import MeshError
@@ -36,16 +36,11 @@ SCHEMA_ATTRIBUTES = (
 )
 """Properties of a UsdGeomMesh that we carry along as they are."""
 
-_DTYPE_TO_TYPE = {
-    ("f", 1): "float[]",
-    ("f", 2): "float2[]",
-    ("f", 3): "float3[]",
-    ("f", 4): "float4[]",
-    ("i", 1): "int[]",
-    ("u", 1): "int[]",
-    ("b", 1): "bool[]",
-    ("U", 1): "string[]",
-}
+_PLAIN_TYPES = {"f": "float", "i": "int", "u": "int", "b": "bool", "U": "string"}
+"""NumPy kind to the USD type that holds it where the attribute does not name one."""
+
+ORIGIN = "ecorche"
+"""Custom data of a primvar: name, type and number format it had in another file format."""
 
 
 def steady_value(attribute: Any) -> Any:
@@ -101,7 +96,13 @@ def attribute_from_primvar(primvar: Any, counts: dict[str, int], notes: list[str
             where=where,
             remedy="The file is damaged: export it again",
         )
-    file_type = f"{kind} varying" if interpolation == "varying" else kind
+    file_type: str | None = f"{kind} varying" if interpolation == "varying" else kind
+    origin = primvar.GetAttr().GetCustomDataByKey(ORIGIN)
+    if isinstance(origin, dict):
+        name = str(origin.get("name", name))
+        if "dtype" in origin:
+            values = values.astype(str(origin["dtype"]))
+            file_type = str(origin["type"]) if "type" in origin else None
     return Attribute(name, values, ours, indices, file_type)
 
 
@@ -130,21 +131,21 @@ def _is_numeric(value: Any) -> bool:
     return not isinstance(value, (str, Sdf.AssetPath)) and np.array(value).dtype.kind in "fiub"
 
 
-def usd_type(attribute: Attribute) -> tuple[Any, bool]:
-    """The USD type to write an attribute as, and whether it interpolates as ``varying``.
+def usd_type(attribute: Attribute) -> tuple[Any, bool, bool]:
+    """The USD type to write an attribute as, whether it is ``varying``, and whether the type is its own.
 
     A type of another file format, or none, is answered by the plain type that holds the values.
     """
     name, _, varying = (attribute.file_type or "").partition(" ")
-    found = Sdf.ValueTypeNames.Find(name) if name else None
-    if found:
-        return found, varying == "varying"
+    own = Sdf.ValueTypeNames.Find(name) if name else None
+    if own:
+        return own, varying == "varying", True
     values = attribute.values
+    plain = _PLAIN_TYPES.get(values.dtype.kind, "float")
     components = 1 if values.ndim == 1 else int(values.shape[1])
-    plain = _DTYPE_TO_TYPE.get((values.dtype.kind, components))
-    if plain is None:  # more components than a vector has: a flat array with an element size
-        plain = _DTYPE_TO_TYPE.get((values.dtype.kind, 1), "float[]")
-    return Sdf.ValueTypeNames.Find(plain), False
+    if plain in ("float", "int") and 2 <= components <= 4:
+        plain = f"{plain}{components}"
+    return Sdf.ValueTypeNames.Find(f"{plain}[]"), False, False
 
 
 def usd_value(values: npt.NDArray[np.generic], kind: Any) -> Any:
@@ -188,18 +189,23 @@ def schema_attributes(mesh: Any) -> list[Attribute]:
     return found
 
 
-def write_attribute(prim: Any, attribute: Attribute) -> str | None:
-    """Write an attribute as a primvar, or as the schema's property it was; a note if it cannot be."""
-    kind, varying = usd_type(attribute)
+def write_attribute(prim: Any, attribute: Attribute, name: str | None = None) -> str | None:
+    """Write an attribute as a primvar, or as the schema's property it was; a note if it cannot be.
+
+    Args:
+        prim: The mesh.
+        attribute: What to write.
+        name: The primvar's name, where it is not the attribute's own.
+    """
+    kind, varying, own_type = usd_type(attribute)
     try:
         value = usd_value(attribute.values, kind)
     except (TypeError, ValueError) as error:
         return f"attribute {attribute.name!r} cannot be held by USD and is left out ({error})"
     if attribute.name.startswith(SCHEMA_PREFIX):
-        schema_name = attribute.name.removeprefix(SCHEMA_PREFIX)
-        prim.GetAttribute(schema_name).Set(value)
+        prim.GetAttribute(attribute.name.removeprefix(SCHEMA_PREFIX)).Set(value)
         return None
-    name = ":".join(valid_name(part) for part in attribute.name.split(":"))
+    name = name or ":".join(valid_name(part) for part in attribute.name.split(":"))
     interpolation = "varying" if varying else USD_FROM_OURS[attribute.interpolation]
     primvar = UsdGeom.PrimvarsAPI(prim).CreatePrimvar(name, kind, interpolation)
     primvar.Set(value)
@@ -207,13 +213,20 @@ def write_attribute(prim: Any, attribute: Attribute) -> str | None:
         primvar.SetElementSize(int(attribute.values.shape[1]))
     if attribute.indices is not None:
         primvar.SetIndices(Vt.IntArray.FromNumpy(np.ascontiguousarray(attribute.indices, np.int32)))
-    return None if name == attribute.name else f"attribute {attribute.name!r} is named {name!r} in USD"
+    origin = {}
+    if name != attribute.name:
+        origin["name"] = attribute.name
+    if not own_type:
+        origin["dtype"] = str(attribute.values.dtype)
+        if attribute.file_type is not None:
+            origin["type"] = attribute.file_type
+    if origin:
+        primvar.GetAttr().SetCustomDataByKey(ORIGIN, origin)
+    return None
 
 
 def valid_name(name: str) -> str:
     """The name itself where USD allows it, else the nearest it allows."""
-    from pxr import Tf
-
     if Sdf.Path.IsValidIdentifier(name):
         return name
     return str(Tf.MakeValidIdentifier(name)) if name else "unnamed"
@@ -232,6 +245,3 @@ def unique_names(names: list[str]) -> list[str]:
         taken.add(candidate)
         result.append(candidate)
     return result
-
-
-assert set(OURS_FROM_USD.values()) == set(get_args(Interpolation))
