@@ -104,7 +104,9 @@ class ContourSkinning:
         """``M T⁻¹ − I`` of the joints whose twist T about their bone is spread, (twisted, 4, 4)."""
         own = difference[self._twisted]
         above = difference[self._parents[self._twisted]]
-        relative: Floats = np.linalg.solve(above + np.eye(4), own - above)  # parent⁻¹ · own − I
+        relative = np.asarray(
+            np.linalg.solve(above + np.eye(4), own - above), np.float64
+        )  # parent⁻¹ · own − I
         turn = rigid_parts(relative).rotation_xyzw
         _, twist = swing_twist_xyzw(turn, self._axes[self._twisted])
         heads = self._heads[self._twisted]

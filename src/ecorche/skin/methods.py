@@ -46,7 +46,7 @@ def _contour(points: Points, weights: SkinWeights, skeleton: Skeleton) -> Skinni
     return ContourSkinning(points, weights, skeleton)
 
 
-METHODS: dict[str, Callable[[Points, SkinWeights, Skeleton], Skinning]] = {
+SKINNING: dict[str, Callable[[Points, SkinWeights, Skeleton], Skinning]] = {
     "linear": _linear,
     "dual_quaternion": _dual_quaternion,
     "contour": _contour,
@@ -56,9 +56,9 @@ METHODS: dict[str, Callable[[Points, SkinWeights, Skeleton], Skinning]] = {
 
 def make_skinning(method: str, points: Points, weights: SkinWeights, skeleton: Skeleton) -> Skinning:
     """The named skinning method for one mesh: bind points [m] (vertices, 3) and their weights."""
-    if method not in METHODS:
+    if method not in SKINNING:
         raise MeshError(
             f"there is no skinning method {method!r}",
-            remedy=f"Choose one of {', '.join(METHODS)}",
+            remedy=f"Choose one of {', '.join(SKINNING)}",
         )
-    return METHODS[method](points, weights, skeleton)
+    return SKINNING[method](points, weights, skeleton)
