@@ -27,7 +27,7 @@ from ecorche.io.usd_values import valid_name
 from ecorche.io.usd_write_points import keep_binding, write_frames
 from ecorche.io.usd_write_scene import Scene, shape_weights
 from ecorche.io.usd_write_skeleton import TimeLine, time_line, write_animation, write_skeleton
-from ecorche.io.usd_write_skin import write_skinned
+from ecorche.io.usd_write_skin import write_extents, write_skinned
 from ecorche.skeleton.motion import Motion
 
 WAYS = ("points", "skeleton")
@@ -88,7 +88,7 @@ def _write_layer(file: Path, target: Path, take: Take, options: WriteOptions, no
     if take.frames is not None and options.usd_as == "points":
         _write_points(stage, take, line, texture, notes)
     else:
-        _write_skeletal(stage, take, line, texture, notes)
+        _write_skeletal(stage, take, options.morph_targets, line, texture, notes)
     layer.Save()
 
 
@@ -155,8 +155,16 @@ def _write_points(
 
 
 def _write_skeletal(
-    stage: Any, take: Take, line: TimeLine, texture: Callable[[int], str], notes: list[str]
+    stage: Any, take: Take, most: int, line: TimeLine, texture: Callable[[int], str], notes: list[str]
 ) -> None:
+    boxes = None
+    if take.frames is not None:
+        # compiled code is only loaded where there are frames to compare with
+        from ecorche.io.usd_write_departure import with_departure_shapes
+
+        take, boxes = with_departure_shapes(take, most, notes)
     scene = Scene(stage, take, "SkelRoot", texture, notes)
     character = take.character
     write_skinned(stage, scene, character.meshes, character.skeleton, _motions(take), line, notes)
+    if boxes is not None:
+        write_extents(stage, scene, boxes, line.codes(_times(take)))

@@ -1,0 +1,39 @@
+"""Run by Blender's Python: import a USD file and save the positions of every mesh at some frames.
+
+    python read_usd.py FILE.usdc OUT.npz 0,5,10 RATE
+
+Blender has +Z up; positions are turned back to +Y up, in metres, in the file's vertex order.
+"""
+
+import sys
+
+import bpy
+import numpy as np
+
+
+def main() -> None:
+    file, out, frames, rate = sys.argv[-4:]
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    scene = bpy.context.scene
+    # the file's time codes fall on whole Blender frames when the rates agree
+    scene.render.fps = max(1, round(float(rate)))
+    scene.render.fps_base = scene.render.fps / float(rate)
+    bpy.ops.wm.usd_import(filepath=file, set_frame_range=True, import_guide=True)
+    saved = {}
+    for frame in (int(f) for f in frames.split(",")):
+        scene.frame_set(frame)
+        graph = bpy.context.evaluated_depsgraph_get()
+        for item in scene.objects:
+            if item.type != "MESH":
+                continue
+            evaluated = item.evaluated_get(graph)
+            mesh = evaluated.data
+            flat = np.empty(3 * len(mesh.vertices), np.float32)
+            mesh.vertices.foreach_get("co", flat)
+            world = np.array(evaluated.matrix_world)
+            points = flat.reshape(-1, 3) @ world[:3, :3].T + world[:3, 3]
+            saved[f"{item.name}/{frame}"] = np.stack([points[:, 0], points[:, 2], -points[:, 1]], axis=1)
+    np.savez(out, **saved)
+
+
+main()
