@@ -42,24 +42,30 @@ def wanted_ankles(
 ) -> Floats:
     """Where an ankle must be [m], (frames, 3), for its sole to stand where the source's stands.
 
-    While the heel is down the heels coincide, while the ball or the toes are down those do, in
-    between a smooth mixture, because the feet may be of different length. A sole that would sink
-    into the floor, as captured ones do by a centimetre or so, is held up, softly.
+    While the heel is down the heels coincide, while the ball is down those do, in between a smooth
+    mixture, because the feet may be of different length. For the height the toes count as well. A
+    sole that would sink into the floor, as captured ones do by a centimetre or so, is held up,
+    softly.
     """
     near = ROLL * target.leg_length / scale
     heights = np.maximum(source_places[..., 1] - source_floor, 0.0) + near
-    weights = 1.0 / heights**2
-    weights /= weights.sum(axis=1, keepdims=True)
-    place = scale * (np.einsum("fp,fpi->fi", weights, source_places) - [0.0, source_floor, 0.0])
+    along = _shares(1.0 / (heights * [1.0, 1.0, np.inf]))
+    upward = _shares(1.0 / heights**2)
+    weights = np.stack([along, upward, along], axis=-1)  # (frames, points, axes)
     # the sole's points from the ankle, by placing the ankle at the origin
     bones = np.zeros((*turns.shape[:2], 3))
     bones[:, sole.toe] = rotate_xyzw(turns[:, sole.ankle], target.heads[sole.toe] - target.heads[sole.ankle])
     points = sole.places(bones, turns)
-    ankle = np.asarray(place + [0.0, floor, 0.0] - np.einsum("fp,fpi->fi", weights, points))
+    ankle: Floats = np.sum(weights * (scale * source_places - points), axis=1)
+    ankle[:, 1] += floor - scale * source_floor
     sunk = floor - (ankle[:, 1] + points[..., 1].min(axis=1))
     soft = SOFTNESS * target.leg_length
     ankle[:, 1] += 0.5 * (sunk + np.sqrt(sunk**2 + soft**2))
     return ankle
+
+
+def _shares(weights: Floats) -> Floats:
+    return np.asarray(weights / weights.sum(axis=1, keepdims=True))
 
 
 def pelvis_drop(hips: list[Floats], ankles: list[Floats], lengths: list[float], times: Floats) -> Floats:
