@@ -39,7 +39,12 @@ _HANGING: dict[str, tuple[str, ...]] = {
     "shoulder": ("elbow",),
     "elbow": ("radiocarpal",),
     "radioulnar": ("radiocarpal",),
-    "radiocarpal": tuple(f"metacarpophalangeal_{n}" for n in (3, 4, 2, 5)),
+    "radiocarpal": (
+        "metacarpophalangeal_3",
+        "carpometacarpal_3",
+        "carpometacarpal_2",
+        *(f"metacarpophalangeal_{n}" for n in (4, 2, 5)),
+    ),
     **{f"metacarpophalangeal_{n}": (f"carpal_proximal_interphalangeal_{n}",) for n in _FINGERS},
     **{f"carpal_proximal_interphalangeal_{n}": (f"carpal_distal_interphalangeal_{n}",) for n in _FINGERS},
     **{f"carpal_distal_interphalangeal_{n}": () for n in _FINGERS},

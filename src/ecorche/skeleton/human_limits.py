@@ -18,6 +18,7 @@ rotation, supination, inversion and radial deviation are positive.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -41,6 +42,7 @@ FORWARD, BACK = (0, 0, 1), (0, 0, -1)
 
 PRONATION, SUPINATION = 85, 90
 """Kapandji, from the thumb-forward pose."""
+ELBOW_PLAY = 35
 
 
 @cache
@@ -67,21 +69,42 @@ def human_joint_names() -> list[str]:
 def human_joints(names: Iterable[str]) -> dict[str, Joint]:
     """The joints of a rig that has just these H-Anim joints; names without known limits are left out.
 
-    A rig's joint may have to do the work of several. A spinal joint stands for the vertebrae up to the
-    next one. Without a radioulnar joint, pronation is found in the elbow, in the wrist or in both, so both
-    may turn about the forearm.
+    A rig's joint may have to do the work of several, and then has the range of all:
+
+    - a spinal joint stands for the vertebrae between its neighbours;
+    - without a radioulnar joint, pronation is in the elbow or the wrist, so both may turn about the forearm;
+    - the last joint of a finger or toe bends for those missing beyond it, a lone thumb joint as well;
+    - a palm in one piece bends as the wrist does.
     """
     names = set(names)
-    known = set(human_joint_names())
-    joints = {name: human_joint(name) for name in sorted(names & known)}
+    joints = {name: human_joint(name) for name in human_joint_names() if name in names}
     for name, span in spinal_spans(names).items():
         joints[name] = spinal_joint(span)
     for side in "lr":
-        if f"{side}_radioulnar" not in names:
-            for base, make in (("elbow", _elbow_and_forearm), ("radiocarpal", _wrist_and_forearm)):
-                if f"{side}_{base}" in joints:
-                    joints[f"{side}_{base}"] = make() if side == "r" else make().mirrored()
+        for base, joint in _right_stand_ins({n[2:] for n in names if n.startswith(f"{side}_")}).items():
+            joints[f"{side}_{base}"] = joint if side == "r" else joint.mirrored()
     return joints
+
+
+def _right_stand_ins(bases: set[str]) -> dict[str, Joint]:
+    """The right side's joints that stand for others, where only ``bases`` are there."""
+    found: dict[str, Joint] = {}
+    if "radioulnar" not in bases:
+        found |= {"elbow": _elbow_and_forearm(), "radiocarpal": _wrist_and_forearm()}
+    if "metacarpophalangeal_1" not in bases:
+        found["carpometacarpal_1"] = _thumb_base(reach=75)
+    palm = bases & {f"carpometacarpal_{n}" for n in (2, 3, 4, 5)}
+    if len(palm) == 1:
+        found[palm.pop()] = _wrist()
+    for chain in _DIGITS:
+        present = [base for base in chain if base in bases]
+        if present and present[-1] != chain[-1]:
+            last = _RIGHT[present[-1]]()
+            missing = [_RIGHT[base]() for base in chain[chain.index(present[-1]) + 1 :]]
+            assert isinstance(last, Revolute)
+            more = sum(joint.high for joint in missing if isinstance(joint, Revolute))
+            found[present[-1]] = replace(last, high=min(last.high + more, last.low + 2.0 * np.pi))
+    return {base: joint for base, joint in found.items() if base in bases}
 
 
 def _hinge(
@@ -145,13 +168,13 @@ def _knee() -> Joint:
 
 
 def _ankle() -> Joint:
-    """Kapandji: dorsiflexion 30, plantar flexion 50, toes out and in about 20.
+    """Kapandji: plantar flexion 50, toes out 30 and in 20. AAOS: inversion 35 and eversion 15 of the foot.
 
-    AAOS: inversion 35 and eversion 15 of the whole foot.
+    Dorsiflexion is 45, as under the body's weight (lunge test, Bennell et al. 1998); unloaded it is 20 to 30.
     """
     return BallAndSocket(
         anatomical_frame_xyzw=anatomical_frame(limb=FORWARD, x=RIGHT),
-        polygon=elliptic_polygon(30, 50, 20, 20),
+        polygon=elliptic_polygon(45, 50, 30, 20),
         twist=same_twist(-15, 35),
     )
 
@@ -184,8 +207,12 @@ def _shoulder_blade() -> Joint:
 
 
 def _elbow() -> Joint:
-    """AAOS: flexion 150, extension beyond straight 10; the carrying angle moves by up to 15 (Kapandji)."""
-    return _hinge(-10, 150, axis=RIGHT, play=15)
+    """AAOS: flexion 150, extension beyond straight 10.
+
+    The play is wide because the joint positions of an arm bound straight do not say which way its elbow
+    bends: hinges of real rigs were found turned about the arm by up to 30.
+    """
+    return _hinge(-10, 150, axis=RIGHT, play=ELBOW_PLAY)
 
 
 def _elbow_and_forearm() -> Joint:
@@ -197,7 +224,7 @@ def _elbow_and_forearm() -> Joint:
         twist_low=np.radians(-PRONATION),
         twist_high=np.radians(SUPINATION),
         narrowing=0.0,
-        play=np.radians(15.0),
+        play=np.radians(ELBOW_PLAY),
     )
 
 
@@ -231,11 +258,11 @@ _THUMB = (0.0, -0.8, 0.6)
 _THUMB_BENDS_TOWARDS = (0.7, 0.0, -0.7)
 
 
-def _thumb_base() -> Joint:
+def _thumb_base(reach: float = 40) -> Joint:
     """Kapandji: 50 to 80 in all, about the relaxed pose; it turns along by some 30 in opposition."""
     return Swing(
         anatomical_frame_xyzw=anatomical_frame(limb=_THUMB, x=np.cross(_THUMB, _THUMB_BENDS_TOWARDS)),
-        polygon=elliptic_polygon(40, 40, 40, 40),
+        polygon=elliptic_polygon(reach, reach, reach, reach),
         play=np.radians(30.0),
     )
 
@@ -318,3 +345,18 @@ _RIGHT: dict[str, Callable[[], Joint]] = {
     },
     "eyeball": _eye,
 }
+
+_DIGITS: tuple[tuple[str, ...], ...] = (
+    ("metacarpophalangeal_1", "carpal_interphalangeal_1"),
+    ("metatarsophalangeal_1", "tarsal_interphalangeal_1"),
+    *(
+        (
+            f"meta{limb}ophalangeal_{n}",
+            f"{limb}al_proximal_interphalangeal_{n}",
+            f"{limb}al_distal_interphalangeal_{n}",
+        )
+        for limb in ("carp", "tars")
+        for n in (2, 3, 4, 5)
+    ),
+)
+"""Hinges along each finger and toe, outward."""

@@ -7,7 +7,7 @@ Physiology of the Joints, vol. 3: lumbar 60 to 35, thoracic 45 to 25, cervical 4
 
 Segments are named by their upper vertebra, as H-Anim does: ``vl5`` is L5 on the sacrum, ``vc1`` is
 the atlas on the axis, ``skullbase`` the skull on the atlas. Real rigs have three to six spinal joints;
-each then stands for the vertebrae up to the next one, and their ranges add up.
+each then stands for the vertebrae down and up to its neighbours, and their ranges add up.
 """
 
 from __future__ import annotations
@@ -83,17 +83,13 @@ def spinal_joint(segments: Sequence[str]) -> BallAndSocket:
 def spinal_spans(names: Collection[str]) -> dict[str, list[str]]:
     """Which segments each spinal joint among ``names`` stands for.
 
-    Its own and those above it up to the next joint that is there; the lowest one also stands for
-    all below it.
+    Its own, and those between it and the next joints that are there, below and above: an animator may
+    have put their motion into either neighbour, so both are allowed it.
     """
-    spans: dict[str, list[str]] = {}
-    below: list[str] = []
-    for segment in SEGMENTS:
-        if segment in names:
-            spans[segment] = [*below, segment]
-            below = []
-        elif spans:
-            spans[next(reversed(spans))].append(segment)
-        else:
-            below.append(segment)
-    return spans
+    order = list(SEGMENTS)
+    present = [place for place, name in enumerate(order) if name in names]
+    below, above = [-1, *present[:-1]], [*present[1:], len(order)]
+    return {
+        order[place]: order[start + 1 : stop]
+        for place, start, stop in zip(present, below, above, strict=True)
+    }
