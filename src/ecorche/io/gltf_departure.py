@@ -3,6 +3,9 @@
 A player moves a vertex by ``B (v + Σ weight · target)`` with its blended matrix B. So for a frame
 that shows the vertex at p, what the targets have to add is ``B⁻¹ (p − B v)``. The best few shapes
 for all frames come from `ecorche.skin.residual`.
+
+Weights stay within 0 and 1, because Blender and several engines clamp them there: a shape that is
+needed both ways rests in the middle of its way, and one more target, always on, takes that back.
 """
 
 from __future__ import annotations
@@ -36,7 +39,8 @@ class Departure:
     Attributes:
         targets: Bind-space offsets [m], shape (targets, vertices, 3), float32.
         normals: Offsets of normals, the same shape; None where not worth their bytes.
-        weights: Weight of each target over time, shape (frames, targets), float32.
+        weights: Weight of each target over time, shape (frames, targets), float32, 0 to 1.
+        resting: Weight of each target that together change nothing, shape (targets,).
         linear_worst: Largest error [m] without any target.
         worst, rms: Largest and root mean square error [m] with them, over all frames.
     """
@@ -44,6 +48,7 @@ class Departure:
     targets: Floats32
     normals: Floats32 | None
     weights: Floats32
+    resting: Floats32
     linear_worst: float
     worst: float
     rms: float
@@ -112,7 +117,8 @@ class _Track:
         self.frames += 1
         if worst > ENOUGH and self.most > 0:
             if self.builder is None:
-                self.builder = BasisBuilder(3 * self.size, self.most)
+                # one target is kept back to hold the others' resting places
+                self.builder = BasisBuilder(3 * self.size, max(self.most - 1, 1))
             self.builder.add(bind_space(matrices, difference).reshape(-1))
 
     def fit(self, frames: int) -> _Fit | None:
@@ -121,7 +127,8 @@ class _Track:
     def plain(self, frames: int) -> Departure:
         rms = float(np.sqrt(self.squares / max(self.frames * self.size, 1)))
         none = np.zeros((0, self.size, 3), np.float32)
-        return Departure(none, None, np.zeros((frames, 0), np.float32), self.worst, self.worst, rms)
+        still = np.zeros((frames, 0), np.float32)
+        return Departure(none, None, still, np.zeros(0, np.float32), self.worst, self.worst, rms)
 
 
 class _Fit:
@@ -152,14 +159,42 @@ class _Fit:
         reached = np.flatnonzero(self.worst <= ENOUGH)
         count = int(reached[0]) if len(reached) else len(self.worst) - 1
         samples = max(len(self.weights) * self.track.size, 1)
+        lowest, spread = _ranges(self.weights[:, :count])
+        takes_back = bool((lowest < 0.0).any()) and self.track.most > 1
+        if not takes_back:
+            lowest = np.zeros_like(lowest)
+        weights = (self.weights[:, :count] - lowest) / spread
+        resting = -lowest / spread
+        if takes_back:
+            weights = np.concatenate([np.ones((len(weights), 1)), weights], axis=1)
+            resting = np.concatenate([[1.0], resting])
+        normals = self.normals.result(count)
         return Departure(
-            targets=self.targets[:count],
-            normals=self.normals.result(count),
-            weights=self.weights[:, :count],
+            targets=_spread(self.targets[:count], lowest, spread, takes_back),
+            normals=None if normals is None else _spread(normals, lowest, spread, takes_back),
+            weights=weights.astype(np.float32),
+            resting=resting.astype(np.float32),
             linear_worst=float(self.worst[0]),
             worst=float(self.worst[count]),
             rms=float(np.sqrt(self.squares[count] / samples)),
         )
+
+
+def _ranges(weights: Floats32) -> tuple[Floats, Floats]:
+    """The least weight of each target, zero at most, and how far it goes from there."""
+    exact = weights.astype(np.float64)
+    lowest = np.minimum(exact.min(axis=0), 0.0)
+    spread = np.maximum(exact.max(axis=0), 0.0) - lowest
+    return lowest, np.where(spread > 0.0, spread, 1.0)
+
+
+def _spread(shapes: Floats32, lowest: Floats, spread: Floats, takes_back: bool) -> Floats32:
+    """Shapes (targets, vertices, 3) for weights from 0 to 1, after the one that takes their rest back."""
+    wide = shapes * spread[:, None, None]
+    if takes_back:
+        back = np.einsum("k,kvi->vi", lowest, shapes.astype(np.float64))
+        wide = np.concatenate([back[None], wide])
+    return wide.astype(np.float32)
 
 
 class _NormalFit:

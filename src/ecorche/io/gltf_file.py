@@ -319,7 +319,10 @@ def open_gltf(path: Path) -> GltfFile:
     version = content["asset"].get("version")
     if not isinstance(version, str) or version.split(".")[0] != "2":
         raise file.error(f"it is glTF version {version!r}; only 2 is read", "Export it again as glTF 2.0")
-    for name in content.get("extensionsRequired", []):
+    required = content.get("extensionsRequired", [])
+    if not isinstance(required, list):
+        raise file.error("'extensionsRequired' is not a list")
+    for name in required:
         if not isinstance(name, str) or not name.startswith(UNDERSTOOD_EXTENSIONS):
             raise file.error(
                 f"it requires the extension {name!r}, which Ecorche does not read",

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from numba import njit, prange
 
 from ecorche.base import transforms
 from ecorche.base.mesh import Mesh
@@ -79,23 +80,19 @@ class LinearPlayer:
     def __init__(self, skeleton: Skeleton, mesh: SkinnedMesh) -> None:
         self.mesh: Mesh = mesh.mesh
         self._parents = skeleton.parents
-        self._influences: list[tuple[npt.NDArray[np.int64], Floats]] = []
+        self._skinned = mesh.weights is not None
         if mesh.weights is not None:
             self._inverse_bind = inverse_binds(skeleton, mesh.own_bind).astype(np.float64)
-            for joints, weights in influence_columns(mesh.weights):
-                for slot in range(4):
-                    self._influences.append(
-                        (joints[:, slot].astype(np.int64), weights[:, slot].astype(np.float64))
-                    )
+            sets = influence_columns(mesh.weights)
+            self._joints = np.concatenate([joints.astype(np.int32) for joints, _ in sets], axis=1)
+            self._weights = np.concatenate([weights for _, weights in sets], axis=1)
 
     def matrices(self, local: Floats) -> Floats | None:
         """The blended matrix of each vertex, shape (vertices, 3, 4); None for a mesh without skin."""
-        if not self._influences:
+        if not self._skinned:
             return None
-        moved = (world_from_local(self._parents, local) @ self._inverse_bind)[:, :3]
-        blended = np.zeros((self.mesh.vertex_count, 3, 4))
-        for joints, weights in self._influences:
-            blended += weights[:, None, None] * moved[joints]
+        moved = world_from_local(self._parents, local) @ self._inverse_bind
+        blended: Floats = _blended(self._joints, self._weights, moved)
         return blended
 
     def bind_points(self, morph_weights: Sequence[float]) -> Floats:
@@ -104,6 +101,21 @@ class LinearPlayer:
         for morph, weight in zip(self.mesh.morphs, morph_weights, strict=True):
             points[morph.vertices] += np.float32(weight) * morph.offsets.astype(np.float64)
         return points
+
+
+@njit(parallel=True, cache=True)  # type: ignore[untyped-decorator]
+def _blended(joints: npt.NDArray[np.int32], weights: Floats32, moved: Floats) -> Floats:
+    """Weighted sums of the joints' matrices (joints, 4, 4), without their last row."""
+    vertices, influences = joints.shape
+    blended = np.zeros((vertices, 3, 4))
+    for v in prange(vertices):
+        for slot in range(influences):
+            weight = np.float64(weights[v, slot])
+            if weight > 0.0:
+                for i in range(3):
+                    for j in range(4):
+                        blended[v, i, j] += weight * moved[joints[v, slot], i, j]
+    return blended
 
 
 def transformed(matrices: Floats | None, points: Floats) -> Floats:

@@ -261,7 +261,7 @@ def _mesh_entry(
                 target["NORMAL"] = draft.buffer.accessor(turned, VERTICES)
             targets.append(target)
             names.append(f"skin_{number}")
-            weights.append(0.0)
+            weights.append(float(departure.resting[number]))
     if departure is not None and departure.normals is not None and mesh.mesh.morphs:
         # glTF wants the same arrays in every target of a primitive
         still = draft.buffer.offsets(np.zeros(0, np.int32), np.zeros((0, 3), np.float32), count)
