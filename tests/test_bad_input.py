@@ -9,6 +9,7 @@ import signal
 import struct
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -127,11 +128,12 @@ def test_a_cycle_in_the_joint_tree(man: Path, refused: Callable[..., str]) -> No
     glb = open_glb(man)
     names = [n["name"] for n in glb[0]["nodes"]]
     hand, arm = names.index("LeftHand"), names.index("LeftArm")
+    glb[0]["nodes"][names.index("LeftShoulder")]["children"].remove(arm)
     glb[0]["nodes"][hand].setdefault("children", []).append(arm)
     save_glb(man, glb)
     message = refused("info", man)
     assert "LeftArm" in message or "LeftHand" in message
-    assert "cycle" in message or "two parents" in message
+    assert "cycle" in message
 
 
 def test_a_joint_of_zero_scale(man: Path, refused: Callable[..., str]) -> None:
@@ -204,11 +206,11 @@ def test_an_output_suffix_that_nobody_writes(man: Path, tmp_path: Path, refused:
 
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A file system of 300 kB."""
+    """A file system of 100 kB."""
     folder = tmp_path / "small"
     folder.mkdir()
     mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=300k", "tmpfs", folder], capture_output=True, check=False
+        ["mount", "-t", "tmpfs", "-o", "size=100k", "tmpfs", folder], capture_output=True, check=False
     )
     if mounted.returncode != 0:
         skip_or_fail("a small file system needs the right to mount one")
@@ -229,28 +231,27 @@ def test_a_disk_that_fills_up_while_writing(
     man: Path, small_disk: Path, refused: Callable[..., str], suffix: str
 ) -> None:
     message = refused("convert", man, small_disk / f"out{suffix}")
-    assert "full" in message or suffix in (".npz", ".pc2")
+    assert "the disk is full" in message
     assert not [p for p in small_disk.iterdir() if p.stat().st_size]
 
 
-def test_a_folder_that_may_not_be_written_to(man: Path, tmp_path: Path) -> None:
+def test_a_folder_that_may_not_be_written_to() -> None:
     """Root may write anywhere, so root drops its rights first."""
-    from ecorche.base.files import require_folder
+    from ecorche.base.files import whole_file
     from ecorche.errors import WriteError
 
-    locked = tmp_path / "locked"
-    locked.mkdir()
+    locked = Path(tempfile.mkdtemp())
     locked.chmod(0o555)
-    tmp_path.chmod(0o755)
     root = os.geteuid() == 0
     if root:
         os.seteuid(65534)
     try:
-        with pytest.raises(WriteError, match="not allowed"):
-            require_folder(locked / "out.usdc")
+        with pytest.raises(WriteError, match="not allowed"), whole_file(locked / "out.usdc") as partial:
+            partial.write_bytes(b"points")
     finally:
         if root:
             os.seteuid(0)
+        locked.rmdir()
 
 
 def test_control_c_leaves_nothing_half_written_and_the_bake_resumes(

@@ -37,14 +37,14 @@ _HOMES = {
     "read_mesh": "ecorche.io.formats",
     "read_motion": "ecorche.io.formats",
     "recognise": "ecorche.skeleton.naming",
-    "render_contact_sheet": "ecorche.render.picture",
-    "render_film": "ecorche.render.film",
-    "render_picture": "ecorche.render.picture",
+    "render_contact_sheet": "ecorche.render.pictures",
+    "render_film": "ecorche.render.pictures",
+    "render_picture": "ecorche.render.pictures",
     "sample_human": "ecorche.io.makehuman",
     "write_take": "ecorche.io.formats",
 }
 
-__all__ = [*sorted(_HOMES)]  # noqa: PLE0604 -- computed from the table above
+__all__ = [*sorted(_HOMES)]
 
 if TYPE_CHECKING:
     from ecorche.base.mesh import Mesh as Mesh
@@ -64,9 +64,9 @@ if TYPE_CHECKING:
     from ecorche.io.formats import write_take as write_take
     from ecorche.io.keyframes import read_keyframes as read_keyframes
     from ecorche.io.makehuman import sample_human as sample_human
-    from ecorche.render.film import render_film as render_film
-    from ecorche.render.picture import render_contact_sheet as render_contact_sheet
-    from ecorche.render.picture import render_picture as render_picture
+    from ecorche.render.pictures import render_contact_sheet as render_contact_sheet
+    from ecorche.render.pictures import render_film as render_film
+    from ecorche.render.pictures import render_picture as render_picture
     from ecorche.skeleton.motion import Motion as Motion
     from ecorche.skeleton.motion import bind_pose as bind_pose
     from ecorche.skeleton.naming import recognise as recognise

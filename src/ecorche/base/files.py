@@ -56,9 +56,11 @@ def readable_write_errors(target: Path) -> Iterator[None]:
 def require_folder(target: Path) -> None:
     """Refuse an output path whose folder is missing or read-only, before any work is done."""
     folder = target.parent
-    if not folder.is_dir():
+    with readable_write_errors(target):
+        exists, taken = folder.is_dir(), target.is_dir()
+    if not exists:
         raise WriteError(f"the folder {str(folder)!r} does not exist", where=target, remedy="Create it first")
-    if target.is_dir():
+    if taken:
         raise WriteError("is a folder, not a file", where=target, remedy="Give a file name")
     if not os.access(folder, os.W_OK):
         raise WriteError(
@@ -69,9 +71,17 @@ def require_folder(target: Path) -> None:
 def require_file(path: str | os.PathLike[str]) -> Path:
     """The path of an existing file, or one clear message."""
     path = Path(path)
-    if path.is_dir():
+    try:
+        folder, exists = path.is_dir(), path.exists()
+    except OSError as error:
+        raise ReadError(
+            f"cannot be reached ({error.strerror or error})",
+            where=path,
+            remedy="Check the path and its permissions",
+        ) from error
+    if folder:
         raise ReadError("is a folder, not a file", where=path, remedy="Give a file name")
-    if not path.exists():
+    if not exists:
         raise ReadError("there is no such file", where=path, remedy="Check the path")
     if not os.access(path, os.R_OK):
         raise ReadError("reading is not allowed", where=path, remedy="Change its permissions")

@@ -9,7 +9,10 @@ from ecorche.body.character import Character
 from ecorche.body.compile import compile_body
 from ecorche.body.evaluate import LiveFrames
 from ecorche.body.take import Take
-from ecorche.skeleton.human_limits import LimitReport, enforce_limits
+from ecorche.errors import SkeletonError
+from ecorche.skeleton.enforce_limits import LimitReport, enforce_limits
+from ecorche.skeleton.human_limits import human_joints
+from ecorche.skeleton.joints import Joint
 from ecorche.skeleton.motion import Motion, bind_pose
 from ecorche.skeleton.naming import recognise
 from ecorche.skeleton.resample import resample
@@ -39,6 +42,7 @@ def perform(
     rate: float | None = None,
     frames: tuple[int, int] | None = None,
     limits: bool = False,
+    joints: Mapping[str, Joint] | None = None,
     skinning: str | None = None,
     mapping: Mapping[str, str] | None = None,
     source_mapping: Mapping[str, str] | None = None,
@@ -53,6 +57,7 @@ def perform(
         rate: Frames per second to resample to; None keeps the motion's own times.
         frames: First and last frame to keep, after resampling.
         limits: Keep joints within human limits.
+        joints: Joint models by the character's joint names, instead of a human's, for ``limits``.
         skinning: Skinning method for all meshes; None takes the file's own.
         mapping: Joint name to H-Anim name, for a character whose names are not recognised.
         source_mapping: The same for the motion's skeleton.
@@ -75,8 +80,18 @@ def perform(
         motion = motion.part(*frames)
     clamped = None
     if limits:
-        naming = recognise(character.skeleton, mapping)
-        motion, clamped = enforce_limits(motion, naming.canonical)
+        canonical = recognise(character.skeleton, mapping).canonical
+        models = human_joints(name for name in canonical if name is not None)
+        for name, model in (joints or {}).items():
+            known_as = canonical[character.skeleton.index(name)]
+            if known_as is None:
+                raise SkeletonError(
+                    f"joint {name!r} has limits but no canonical name",
+                    where=character.name,
+                    remedy="Give it one in the mapping",
+                )
+            models[known_as] = model
+        motion, clamped = enforce_limits(motion, canonical, models)
     body = compile_body(character, skinning=skinning)
     live = LiveFrames(body, motion, posed)
     return Performance(Take(character, motion, live), report, clamped)

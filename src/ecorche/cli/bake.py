@@ -85,6 +85,7 @@ def bake(
         rate=rate,
         frames=frame_range(frames),
         limits=limits or subject.limits,
+        joints=subject.joints,
         skinning=None if skinning is None and subject.skinning is None else (skinning or subject.skinning),
         mapping=joint_mapping(mapping) or subject.mapping,
         source_mapping=joint_mapping(motion_mapping),

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
+from collections.abc import Callable
 
 import typer
 
@@ -19,10 +21,41 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-for _verb in (sample.sample, info.info, bake.bake, render.render, convert.convert, check.check):
-    app.command()(_verb)
-app.command("rig")(rig.rig)
-app.command("rebind")(rebind.rebind)
+
+def _guarded(verb: Callable[..., None]) -> Callable[..., None]:
+    """The verb with one readable message and an exit code where it would end in a traceback."""
+
+    @functools.wraps(verb)
+    def guarded(*arguments: object, **options: object) -> None:
+        try:
+            verb(*arguments, **options)
+        except EcorcheError as error:
+            if os.environ.get("ECORCHE_DEBUG") == "1":
+                raise
+            typer.secho(f"ecorche: {error}", err=True, fg="red")
+            raise typer.Exit(2) from None
+        except KeyboardInterrupt:
+            typer.secho(
+                "ecorche: interrupted; nothing half-written is left, and the same command resumes a bake",
+                err=True,
+                fg="yellow",
+            )
+            raise typer.Exit(130) from None
+
+    return guarded
+
+
+for _verb in (
+    sample.sample,
+    info.info,
+    bake.bake,
+    render.render,
+    convert.convert,
+    check.check,
+    rig.rig,
+    rebind.rebind,
+):
+    app.command()(_guarded(_verb))
 
 
 def _version(asked: bool) -> None:
@@ -43,21 +76,13 @@ def _main(
 
 
 def run() -> None:
-    """The command's entry: one readable message and an exit code instead of a traceback.
+    """The command's entry.
 
-    0: done. 1: `check` found problems. 2: bad input. 130: interrupted. With ECORCHE_DEBUG=1
+    Exit codes: 0: done. 1: `check` found problems. 2: bad input. 130: interrupted. With ECORCHE_DEBUG=1
     errors show their traceback.
     """
     try:
         app()
-    except EcorcheError as error:
-        if os.environ.get("ECORCHE_DEBUG") == "1":
-            raise
-        typer.secho(f"ecorche: {error}", err=True, fg="red")
-        sys.exit(2)
-    except KeyboardInterrupt:
-        typer.secho("ecorche: interrupted", err=True, fg="yellow")
-        sys.exit(130)
     except BrokenPipeError:
         # the reader of our output went away, as `head` does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

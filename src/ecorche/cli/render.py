@@ -41,8 +41,7 @@ def render(
     pixels = picture_size(size)
     character = read_character(file)
     take = perform(character, subject_motion(character, None, clip)).take
-    from ecorche.render.film import render_film
-    from ecorche.render.picture import render_contact_sheet, render_picture
+    from ecorche.render.pictures import render_contact_sheet, render_film, render_picture
 
     suffix = output.suffix.lower()
     if suffix == ".png" and sheet is not None:

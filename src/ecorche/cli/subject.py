@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ecorche.body.character import Character
+    from ecorche.skeleton.joints import Joint
     from ecorche.skeleton.motion import Motion
 
 
@@ -20,6 +21,7 @@ class Subject:
     skinning: str | None = None
     limits: bool = False
     mapping: Mapping[str, str] | None = None
+    joints: Mapping[str, Joint] | None = None
 
 
 def read_subject(path: Path) -> Subject:
@@ -28,7 +30,7 @@ def read_subject(path: Path) -> Subject:
 
     if path.suffix.lower() != ".ecorche":
         return Subject(read_character(path))
-    from ecorche.body.rig import require_bound
+    from ecorche.body.rig import joint_models, require_bound
     from ecorche.document.files import read_rig
 
     rig = read_rig(path)
@@ -39,6 +41,7 @@ def read_subject(path: Path) -> Subject:
         rig.spec.skinning.method,
         rig.spec.skeleton.limits == "enforce",
         rig.spec.skeleton.mapping or None,
+        joint_models(rig),
     )
 
 
