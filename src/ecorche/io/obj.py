@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ecorche.base.checks import require_finite, require_indices
+from ecorche.base.mesh import Mesh
 from ecorche.errors import ReadError
 
 Floats = npt.NDArray[np.float64]
@@ -143,3 +144,37 @@ def _table(rows: list[list[str]], width: int, key: str, where: object) -> Floats
         ) from None
     require_finite(values, f"{key!r} line", where, ReadError)
     return values
+
+
+def obj_text(mesh: Mesh, points: npt.NDArray[np.float32], normals: npt.NDArray[np.float32] | None) -> str:
+    """OBJ text of a mesh with posed points [m] (vertices, 3) and normals a vertex or a corner.
+
+    Numbers have nine digits, which give every float32 back bit for bit.
+    """
+    lines = ["# metres, +Y up", f"o {mesh.name}"]
+    lines += ["v {:.9g} {:.9g} {:.9g}".format(*p) for p in points.tolist()]
+    corner = np.arange(len(mesh.face_indices), dtype=np.int32)
+    columns: list[npt.NDArray[np.integer]] = [mesh.face_indices + 1]
+    form = "{}"
+    uv = mesh.uv if mesh.uv is not None and mesh.uv.interpolation in ("vertex", "corner") else None
+    if uv is not None:
+        lines += ["vt {:.9g} {:.9g}".format(*t[:2]) for t in np.asarray(uv.values, np.float64).tolist()]
+        element = mesh.face_indices if uv.interpolation == "vertex" else corner
+        columns.append((element if uv.indices is None else uv.indices[element]) + 1)
+        form += "/{}"
+    if normals is not None:
+        lines += ["vn {:.9g} {:.9g} {:.9g}".format(*n) for n in normals.tolist()]
+        columns.append((mesh.face_indices if len(normals) == len(points) else corner) + 1)
+        form += "/{}" if uv is not None else "//{}"
+    words = [form.format(*row) for row in np.stack(columns, axis=1).tolist()]
+    starts = np.cumsum(mesh.face_counts) - mesh.face_counts
+    label = np.full(len(starts), -1)
+    for number, subset in enumerate(mesh.subsets):
+        label[subset.faces] = number
+    current = -1
+    for face, (start, count) in enumerate(zip(starts.tolist(), mesh.face_counts.tolist(), strict=True)):
+        if label[face] != current:
+            current = int(label[face])
+            lines.append(f"usemtl {mesh.subsets[current].name if current >= 0 else 'default'}")
+        lines.append("f " + " ".join(words[start : start + count]))
+    return "\n".join(lines) + "\n"
