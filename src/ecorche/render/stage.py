@@ -1,0 +1,215 @@
+"""The photographer's stage: lights, ground, the character's surfaces, drawn without a screen.
+
+A key light from the camera's upper left and a weaker, cooler fill from the other side; a small
+painted studio around the subject for soft ambient light and gloss; physically based shading; a
+ground whose soft shadow shows contact. Everything scales with the subject.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ecorche.base.rotations import normalise
+from ecorche.body.character import Character, Material
+from ecorche.body.frames import Frame
+from ecorche.errors import MissingPackageError
+from ecorche.render.bones import BoneShapes
+from ecorche.render.camera import FIELD_OF_VIEW
+from ecorche.render.ground import Ground
+from ecorche.render.surface import Surface
+
+Floats = npt.NDArray[np.float64]
+Picture = npt.NDArray[np.uint8]
+
+SKIN = Material("skin", base_color=(0.61, 0.36, 0.26, 1.0), roughness=0.55)
+CLOTH = Material("cloth", base_color=(0.30, 0.33, 0.37, 1.0), roughness=0.8)
+BONE_COLOUR, BONE_OPACITY = (0.96, 0.90, 0.72), 0.85
+BACKGROUND_LOW, BACKGROUND_HIGH = (0.83, 0.84, 0.85), (0.50, 0.55, 0.61)
+KEY_COLOUR, KEY_STRENGTH = (1.0, 0.95, 0.88), 3.1
+FILL_COLOUR, FILL_STRENGTH = (0.78, 0.88, 1.0), 0.7
+OVERSAMPLING = 2
+"""Pictures are drawn this many times larger and shrunk."""
+
+
+def require_pyvista() -> Any:
+    """The pyvista module, or the command that installs it."""
+    try:
+        import pyvista
+    except ImportError:
+        raise MissingPackageError(
+            "pictures need the package pyvista", remedy='Run: pip install "ecorche[render]"'
+        ) from None
+    return pyvista
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """VTK complains on the error stream that there is no screen, then draws without one."""
+    from vtkmodules.vtkCommonCore import vtkLogger
+
+    before = vtkLogger.GetCurrentVerbosityCutoff()
+    vtkLogger.SetStderrVerbosity(vtkLogger.VERBOSITY_OFF)
+    try:
+        yield
+    finally:
+        vtkLogger.SetStderrVerbosity(before)
+
+
+class Stage:
+    """A character on its ground in front of a camera; one picture a frame.
+
+    Args:
+        character: Whose surfaces to show.
+        size: Width and height of the pictures [pixels].
+        subject_size: How large the subject is [m].
+        ground: Height of the ground [m].
+        towards: Unit vector from the subject to the camera, shape (3,).
+        skeleton: Whether to draw the bones over the skin.
+        fine: Four times as many samples a pixel, for stills; films do without.
+    """
+
+    def __init__(
+        self,
+        character: Character,
+        size: tuple[int, int],
+        *,
+        subject_size: float,
+        ground: float,
+        towards: Floats,
+        skeleton: bool,
+        fine: bool,
+    ) -> None:
+        pv = require_pyvista()
+        level = normalise(towards * (1.0, 0.0, 1.0))
+        right = np.cross((0.0, 1.0, 0.0), level)
+        to_key = normalise(-1.0 * right + 0.55 * level + np.array([0.0, 1.1, 0.0]))
+        to_fill = normalise(right + 0.4 * level + np.array([0.0, 0.3, 0.0]))
+        with _quiet():
+            window = [OVERSAMPLING * s for s in size]
+            self._plotter = plotter = pv.Plotter(off_screen=True, window_size=window, lighting="none")
+        plotter.render_window.SetMultiSamples(4 if fine else 0)
+        plotter.set_background(BACKGROUND_LOW, top=BACKGROUND_HIGH)
+        for place, colour, strength in (
+            (to_key, KEY_COLOUR, KEY_STRENGTH),
+            (to_fill, FILL_COLOUR, FILL_STRENGTH),
+        ):
+            plotter.add_light(pv.Light(position=place, color=colour, intensity=strength))
+        _surround(pv, plotter.renderer)
+        self._shown = [i for i, m in enumerate(character.meshes) if len(m.mesh.face_counts)]
+        meshes = [character.meshes[i].mesh for i in self._shown]
+        self._ground = Ground(
+            pv,
+            plotter,
+            meshes,
+            subject_size=subject_size,
+            height=ground,
+            to_light=to_key,
+            line_width=1.0 * OVERSAMPLING,
+        )
+        skinned = any(m.weights is not None for m in character.meshes)
+        body = character.body().mesh if skinned else None
+        self._surfaces = [
+            Surface(pv, plotter, mesh, character, SKIN if mesh is body else CLOTH) for mesh in meshes
+        ]
+        self._bones = _Bones(pv, plotter, BoneShapes(character.skeleton)) if skeleton else None
+
+    def __enter__(self) -> Stage:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._plotter.close()
+
+    def shoot(self, frame: Frame, target: Floats, offset: Floats, world: Floats | None = None) -> Picture:
+        """The picture of one frame, shape (height, width, 3).
+
+        Args:
+            frame: Points and normals of every mesh.
+            target: What the camera looks at [m].
+            offset: From target to camera [m].
+            world: ``world_from_joint`` matrices for the bones, shape (joints, 4, 4).
+        """
+        for surface, number in zip(self._surfaces, self._shown, strict=True):
+            surface.update(frame.points[number], frame.normals[number])
+        if self._bones is not None and world is not None:
+            self._bones.update(world)
+        self._ground.update(tuple(frame.points[number] for number in self._shown))
+        distance = float(np.linalg.norm(offset))
+        camera = self._plotter.camera
+        camera.focal_point, camera.position, camera.up = target, target + offset, (0.0, 1.0, 0.0)
+        camera.view_angle = FIELD_OF_VIEW
+        camera.clipping_range = (0.05 * distance, 8.0 * distance)
+        with _quiet():
+            self._plotter.render()
+            image = self._plotter.screenshot(return_img=True)
+        return _shrunk(image)
+
+
+def _surround(pv: Any, renderer: Any) -> None:
+    """A painted studio as surroundings: bright above and to the sides, darker towards the floor.
+
+    Sizes are small: soft light needs no detail, and in software every sample counts.
+    """
+    up = np.linspace(1.0, -1.0, 32)[:, None, None]  # the first row looks up
+    around = np.linspace(0.0, 2.0 * np.pi, 64, endpoint=False)[None, :, None]
+    sky, floor = np.array([0.44, 0.49, 0.56]), np.array([0.19, 0.17, 0.15])
+    mix = np.clip(0.5 + 0.7 * up, 0.0, 1.0)
+    colour = (1.0 - mix) * floor + mix * sky + 0.0 * around
+    texture = pv.Texture(np.round(255.0 * colour).astype(np.uint8))
+    texture.interpolate = True
+    texture.mipmap = True
+    renderer.UseImageBasedLightingOn()
+    renderer.SetEnvironmentTexture(texture, True)
+    renderer.UseSphericalHarmonicsOn()
+    prefiltered, table = renderer.GetEnvMapPrefiltered(), renderer.GetEnvMapLookupTable()
+    prefiltered.SetPrefilterLevels(4)
+    prefiltered.SetPrefilterMaxSamples(32)
+    table.SetLUTSize(64)
+    table.SetLUTSamples(64)
+
+
+class _Bones:
+    """The skeleton, drawn in a layer over the picture, so that it is seen through the skin."""
+
+    def __init__(self, pv: Any, plotter: Any, shapes: BoneShapes) -> None:
+        from vtkmodules.vtkRenderingCore import vtkRenderer
+
+        self._shapes = shapes
+        self._solid = pv.PolyData.from_regular_faces(
+            np.zeros((6 * len(shapes.joints), 3), np.float32), shapes.triangles
+        )
+        actor = pv.Actor(mapper=pv.DataSetMapper(self._solid))
+        actor.prop.color, actor.prop.opacity = BONE_COLOUR, BONE_OPACITY
+        actor.prop.ambient, actor.prop.diffuse = 0.35, 0.24
+        actor.prop.interpolation = "flat"
+        actor.prop.culling = "back"
+        overlay = vtkRenderer()
+        overlay.SetLayer(1)
+        overlay.SetActiveCamera(plotter.camera)
+        overlay.AddActor(actor)
+        for light in plotter.renderer.lights:
+            overlay.AddLight(light)
+        plotter.render_window.SetNumberOfLayers(2)
+        plotter.render_window.AddRenderer(overlay)
+
+    def update(self, world: Floats) -> None:
+        """Show the bones for these ``world_from_joint`` matrices (joints, 4, 4)."""
+        self._solid.points = self._shapes.points(world)
+
+
+def _shrunk(image: npt.NDArray[np.uint8]) -> Picture:
+    """Mean over blocks of OVERSAMPLING × OVERSAMPLING pixels."""
+    total = np.full(
+        (image.shape[0] // OVERSAMPLING, image.shape[1] // OVERSAMPLING, 3), OVERSAMPLING**2 // 2, np.uint16
+    )
+    for row in range(OVERSAMPLING):
+        for column in range(OVERSAMPLING):
+            total += image[row::OVERSAMPLING, column::OVERSAMPLING, :3]
+    return (total // OVERSAMPLING**2).astype(np.uint8)
