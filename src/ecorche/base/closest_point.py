@@ -38,13 +38,22 @@ class ClosestPoints:
 
 
 class TriangleSurface:
-    """A surface to ask for closest points: points [m] (vertices, 3), triangles (triangles, 3)."""
+    """A surface to ask for closest points.
 
-    def __init__(self, points: npt.ArrayLike, triangles: npt.ArrayLike) -> None:
-        self.corners = np.asarray(points, np.float64)[np.asarray(triangles, np.int64)]
-        self.normals = normalise(
-            np.cross(self.corners[:, 1] - self.corners[:, 0], self.corners[:, 2] - self.corners[:, 0])
-        )
+    Points [m] (vertices, 3), triangles (triangles, 3), and where it shall count as smooth its
+    unit normals (vertices, 3); without them each triangle faces one way.
+    """
+
+    def __init__(
+        self, points: npt.ArrayLike, triangles: npt.ArrayLike, normals: npt.ArrayLike | None = None
+    ) -> None:
+        triangles = np.asarray(triangles, np.int64)
+        self.corners = np.asarray(points, np.float64)[triangles]
+        if normals is not None:
+            self.normals = np.asarray(normals, np.float64)[triangles]
+        else:
+            flat = np.cross(self.corners[:, 1] - self.corners[:, 0], self.corners[:, 2] - self.corners[:, 0])
+            self.normals = np.repeat(normalise(flat)[:, None], 3, axis=1)
         centres = self.corners.mean(axis=1)
         radii = np.linalg.norm(self.corners - centres[:, None], axis=-1).max(axis=1, initial=0.0)
         size = np.frexp(radii)[1]  # the power of two just above
@@ -67,8 +76,8 @@ class TriangleSurface:
 
         Args:
             queries: Where to look from.
-            facing: Unit normals (queries, 3): only triangles whose normal has at least
-                ``least_cosine`` with it are allowed.
+            facing: Unit normals (queries, 3): a triangle is allowed only if the surface normal at
+                its closest point has at least ``least_cosine`` with it.
             least_cosine: See ``facing``.
             within: Only points nearer than this [m] are allowed.
         """
@@ -105,7 +114,8 @@ class TriangleSurface:
         nearest = np.einsum("qkc,qkcx->qkx", barycentric, self.corners[candidates])
         distance = np.linalg.norm(nearest - queries[rows, None], axis=-1)
         if directions is not None:
-            cosine = np.einsum("qkx,qx->qk", self.normals[candidates], directions[rows])
+            normals = normalise(np.einsum("qkc,qkcx->qkx", barycentric, self.normals[candidates]))
+            cosine = np.einsum("qkx,qx->qk", normals, directions[rows])
             distance[cosine < least_cosine] = np.inf
         column = np.argmin(distance, axis=1)
         line = np.arange(len(rows))

@@ -27,7 +27,7 @@ Floats = npt.NDArray[np.float64]
 
 SHORTEST_BONE = 1e-4
 """Joints nearer to each other than this [m] say nothing about a direction."""
-PULL_OF_PARENT = 0.05
+PULL_OF_PARENT = 1e-3
 """How much a bone that leaves its twist open follows the bone above it."""
 
 SAMPLES = 2000
@@ -43,12 +43,14 @@ class JointMatch:
         missing: Old joints without a new one.
         added: New joints without an old one.
         canonical: New joint name to H-Anim name, where it was recognised.
+        by_hand: Old joints whose H-Anim name a person gave, where recognition says otherwise.
     """
 
     pairs: Mapping[str, str]
     missing: tuple[str, ...]
     added: tuple[str, ...]
     canonical: Mapping[str, str]
+    by_hand: frozenset[str]
 
     @property
     def renamed(self) -> dict[str, str]:
@@ -68,6 +70,7 @@ def match_joints(old: BindShape, mapping: Mapping[str, str], new: Skeleton) -> J
     kept = {joint: name for joint, name in mapping.items() if joint in new.names}
     old_names = recognise(old_skeleton, {j: n for j, n in mapping.items() if j in old.joint_names}).canonical
     new_names = recognise(new, kept).canonical
+    by_itself = dict(zip(old.joint_names, recognise(old_skeleton).canonical, strict=True))
     pairs = {name: name for name in old.joint_names if name in new.names}
     by_canonical = {c: n for n, c in zip(new.names, new_names, strict=True) if c is not None}
     for name, canonical in zip(old.joint_names, old_names, strict=True):
@@ -80,6 +83,7 @@ def match_joints(old: BindShape, mapping: Mapping[str, str], new: Skeleton) -> J
         missing=tuple(n for n in old.joint_names if n not in pairs),
         added=tuple(n for n in new.names if n not in taken),
         canonical={n: c for n, c in zip(new.names, new_names, strict=True) if c is not None},
+        by_hand=frozenset(j for j, name in mapping.items() if by_itself.get(j) != name),
     )
 
 
@@ -141,21 +145,17 @@ def align(old: BindShape, new: Character, match: JointMatch) -> Alignment:
     matched = partner >= 0
     new_heads = skeleton.bind_world[:, :3, 3]
     old_heads = np.where(matched[:, None], old.joint_world[partner, :3, 3], np.nan)
-    spread = _spread(new_heads[matched])
-    if matched.sum() < 3 or spread < SHORTEST_BONE:
+    below = _nearest_matched_below(skeleton, matched)
+    size = _size(old_heads, new_heads, below, matched)
+    if matched.sum() < 3 or size is None:
         return Alignment(None, _boxes_aligned(old, new))
 
-    size = _spread(old_heads[matched]) / spread
-    whole = _affine(
-        size * _rotation(_centred(old_heads[matched]), _centred(new_heads[matched]), np.eye(3)),
-        new_heads[matched].mean(axis=0),
-        old_heads[matched].mean(axis=0),
-    )
-    below = _nearest_matched_below(skeleton, matched)
+    turn = _rotation(_centred(old_heads[matched]), _centred(new_heads[matched]), np.eye(3), pull=1e-9)
+    whole = _affine(size * turn, new_heads[matched].mean(axis=0), old_heads[matched].mean(axis=0))
     maps = np.empty((skeleton.joint_count, 4, 4))
     turns = np.empty((skeleton.joint_count, 3, 3))
     for joint, parent in enumerate(skeleton.parents):
-        above = whole[:3, :3] / size if parent < 0 else turns[parent]
+        above = turn if parent < 0 else turns[parent]
         if not matched[joint]:
             turns[joint] = above
             maps[joint] = whole if parent < 0 else maps[parent]
@@ -178,10 +178,23 @@ def _nearest_matched_below(skeleton: Skeleton, matched: npt.NDArray[np.bool_]) -
     return below
 
 
-def _rotation(targets: Floats, bones: Floats, prior: Floats) -> Floats:
+def _size(
+    old_heads: Floats, new_heads: Floats, below: list[list[int]], matched: npt.NDArray[np.bool_]
+) -> float | None:
+    """How much larger the old character is: the median over its bones, whatever their pose."""
+    ratios = []
+    for joint in np.flatnonzero(matched):
+        for child in below[joint]:
+            length = float(np.linalg.norm(new_heads[child] - new_heads[joint]))
+            if length > SHORTEST_BONE:
+                ratios.append(float(np.linalg.norm(old_heads[child] - old_heads[joint])) / length)
+    return float(np.median(ratios)) if ratios and np.median(ratios) > 0.0 else None
+
+
+def _rotation(targets: Floats, bones: Floats, prior: Floats, *, pull: float = PULL_OF_PARENT) -> Floats:
     """The rotation that best takes bones to targets, (n, 3) each; ``prior`` decides what they leave open."""
     long = (np.linalg.norm(bones, axis=1) > SHORTEST_BONE) & (np.linalg.norm(targets, axis=1) > SHORTEST_BONE)
-    agreement = normalise(targets[long]).T @ normalise(bones[long]) + PULL_OF_PARENT * prior
+    agreement = normalise(targets[long]).T @ normalise(bones[long]) + pull * prior
     u, _, vt = np.linalg.svd(agreement)
     turn: Floats = u @ np.diag([1.0, 1.0, np.linalg.det(u @ vt)]) @ vt
     return turn
@@ -207,10 +220,6 @@ def _affine(linear: Floats, source: Floats, target: Floats) -> Floats:
 def _centred(points: Floats) -> Floats:
     centred: Floats = points - points.mean(axis=0)
     return centred
-
-
-def _spread(points: Floats) -> float:
-    return float(np.sqrt(np.mean(np.sum(_centred(points) ** 2, axis=1)))) if len(points) else 0.0
 
 
 def _boxes_aligned(old: BindShape, new: Character) -> Floats:

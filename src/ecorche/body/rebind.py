@@ -2,7 +2,8 @@
 
 Where a mesh kept its topology, vertex i is still vertex i: maps stay as they are (refit). Where
 it did not, maps move over the surface (transfer). Joint edits follow their joints, also when
-those were renamed; an edit whose joint is gone stays in the file, and is reported.
+those were renamed; an edit whose joint is gone is set aside in the file, reported, and comes
+back with the joint.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from ecorche.body.rig import relative_path
 from ecorche.body.transfer import plan_transfer
 from ecorche.document.bind import BindMesh, BindShape
 from ecorche.document.files import Rig
-from ecorche.document.spec import CharacterRef, MapRef, SkeletonSpec
+from ecorche.document.spec import CharacterRef, MapRef, SetAside, SkeletonSpec
 from ecorche.errors import DocumentError
 
 Maps = dict[str, npt.NDArray[np.generic]]
@@ -83,7 +84,8 @@ class RebindReport:
         joints_renamed: Old joint name to new.
         joints_missing, joints_added: Joints without a counterpart.
         joints_moved_mm: How far each joint that is still there moved, by its new name.
-        edits_idle: Joint edits kept in the file whose joint is gone.
+        edits_set_aside: Joints that were edited and are gone; the file keeps their edits aside.
+        edits_restored: Joints that are back, and whose edits count again.
         notes: What else a person should know.
     """
 
@@ -94,8 +96,12 @@ class RebindReport:
     joints_missing: tuple[str, ...]
     joints_added: tuple[str, ...]
     joints_moved_mm: Mapping[str, float]
-    edits_idle: tuple[str, ...]
+    edits_set_aside: tuple[str, ...]
+    edits_restored: tuple[str, ...]
     notes: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines())
 
     def lines(self) -> list[str]:
         """The report, a sentence a line."""
@@ -106,7 +112,8 @@ class RebindReport:
             ("joints renamed", [f"{old} → {new}" for old, new in self.joints_renamed.items()]),
             ("joints no longer there", self.joints_missing),
             ("new joints", self.joints_added),
-            ("edits kept but idle, their joint is gone", self.edits_idle),
+            ("edits set aside, their joint is gone", self.edits_set_aside),
+            ("edits restored, their joint is back", self.edits_restored),
         ):
             if names:
                 told.append(f"{label}: {', '.join(names)}")
@@ -122,8 +129,9 @@ class RebindReport:
 def rebind(
     rig: Rig,
     new: Character,
+    character_path: str | os.PathLike[str],
+    path: str | os.PathLike[str],
     *,
-    character_path: str | os.PathLike[str] | None = None,
     meshes: Mapping[str, str] | None = None,
 ) -> tuple[Rig, RebindReport]:
     """Fit a rig to a new character; nothing is written yet.
@@ -131,7 +139,8 @@ def rebind(
     Args:
         rig: The rig; it holds the shape it was made for, so the old file is not needed.
         new: The character it shall fit.
-        character_path: The new character's file; None takes the one it was read from.
+        character_path: Its file.
+        path: Where the rig file will be; the character is named relative to it.
         meshes: Old mesh name to new mesh name, where names and topology do not tell.
     """
     old, shape = rig.bind, bind_shape(new)
@@ -143,13 +152,10 @@ def rebind(
         _carry(rig, old.mesh(name), new.mesh(partner[name]), shape.mesh(partner[name]), alignment, new, maps)
         for name in partner
     ]
-    skeleton, idle = _carried_skeleton(rig.spec.skeleton, match)
+    skeleton, lost, back = _carried_skeleton(rig.spec.skeleton, match)
     spec = rig.spec.model_copy(
         update={
-            "character": CharacterRef(
-                path=relative_path(character_path or new.source, rig.source or "rig.ecorche"),
-                hash=identify(shape),
-            ),
+            "character": CharacterRef(path=relative_path(character_path, path), hash=identify(shape)),
             "body": None if rig.spec.body is None else partner.get(rig.spec.body),
             "skeleton": skeleton,
             "maps": {
@@ -167,10 +173,11 @@ def rebind(
         joints_missing=match.missing,
         joints_added=match.added,
         joints_moved_mm=_joints_moved(old, shape, match),
-        edits_idle=idle,
+        edits_set_aside=tuple(sorted(lost)),
+        edits_restored=tuple(sorted(back)),
         notes=_notes(rig, spec.body, alignment, changed),
     )
-    return Rig(spec, shape, {name: maps[name] for name in rig.spec.maps}, rig.source), report
+    return Rig(spec, shape, {name: maps[name] for name in rig.spec.maps}, str(path)), report
 
 
 def _carry(
@@ -247,17 +254,34 @@ def _match_meshes(rig: Rig, new: Character, shape: BindShape, given: Mapping[str
     return {m.name: partner[m.name] for m in rig.bind.meshes if m.name in partner}
 
 
-def _carried_skeleton(spec: SkeletonSpec, match: JointMatch) -> tuple[SkeletonSpec, tuple[str, ...]]:
-    """The skeleton's edits under their joints' new names, and the edits whose joint is gone."""
+def _carried_skeleton(spec: SkeletonSpec, match: JointMatch) -> tuple[SkeletonSpec, set[str], set[str]]:
+    """The skeleton's edits under their joints' new names; which were set aside, which came back."""
+    aside = spec.set_aside or SetAside()
+    back = {j for j in [*aside.mapping, *aside.joints] if j in match.added}
     gone = set(match.missing)
     mapping = {
         match.pairs.get(joint, joint): name for joint, name in spec.mapping.items() if joint not in gone
     }
+    returned = {joint: name for joint, name in aside.mapping.items() if joint in back}
+    mapping = {j: n for j, n in mapping.items() if n not in returned.values()} | returned
     used = set(mapping.values())
     mapping |= {j: c for j, c in match.canonical.items() if j not in mapping and c not in used}
-    joints = {match.pairs.get(joint, joint): values for joint, values in spec.joints.items()}
-    idle = tuple(joint for joint in spec.joints if joint in gone)
-    return spec.model_copy(update={"mapping": mapping, "joints": joints}), idle
+    joints = {match.pairs.get(joint, joint): edit for joint, edit in spec.joints.items() if joint not in gone}
+    joints |= {joint: edit for joint, edit in aside.joints.items() if joint in back}
+    lost_names = {j: n for j, n in spec.mapping.items() if j in gone and j in match.by_hand}
+    lost_joints = {j: edit for j, edit in spec.joints.items() if j in gone}
+    still = SetAside(
+        mapping={j: n for j, n in aside.mapping.items() if j not in back} | lost_names,
+        joints={j: edit for j, edit in aside.joints.items() if j not in back} | lost_joints,
+    )
+    carried = spec.model_copy(
+        update={
+            "mapping": mapping,
+            "joints": joints,
+            "set_aside": still if still.mapping or still.joints else None,
+        }
+    )
+    return carried, set(lost_names) | set(lost_joints), back
 
 
 def _joints_moved(old: BindShape, new: BindShape, match: JointMatch) -> dict[str, float]:

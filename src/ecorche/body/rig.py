@@ -13,22 +13,21 @@ from ecorche.body.identity import bind_shape, changes, identify
 from ecorche.document.bind import BindShape
 from ecorche.document.files import Rig
 from ecorche.document.spec import VERSION, CharacterRef, RigSpec, SkeletonSpec
-from ecorche.errors import DocumentError
+from ecorche.errors import DocumentError, SkeletonError
+from ecorche.skeleton.joint_values import joint_from_values
+from ecorche.skeleton.joints import Joint
 from ecorche.skeleton.naming.recognise import recognise
 
 
 def create_rig(
-    character: Character,
-    path: str | os.PathLike[str],
-    *,
-    character_path: str | os.PathLike[str] | None = None,
+    character: Character, character_path: str | os.PathLike[str], path: str | os.PathLike[str]
 ) -> Rig:
     """A rig for a character, with the joint names that were recognised; nothing is written yet.
 
     Args:
         character: The character.
+        character_path: Its file.
         path: Where the rig file will be; the character is named relative to it.
-        character_path: The character's file; None takes the one it was read from.
     """
     shape = bind_shape(character)
     naming = recognise(character.skeleton)
@@ -36,9 +35,7 @@ def create_rig(
     spec = RigSpec(
         version=VERSION,
         name=character.name,
-        character=CharacterRef(
-            path=relative_path(character_path or character.source, path), hash=identify(shape)
-        ),
+        character=CharacterRef(path=relative_path(character_path, path), hash=identify(shape)),
         body=character.body().name,
         skeleton=SkeletonSpec(
             mapping={name: canonical for name, canonical in pairs if canonical is not None}
@@ -47,17 +44,8 @@ def create_rig(
     return Rig(spec, shape, source=str(path))
 
 
-def character_file(rig: Rig) -> Path:
-    """The file of the character a rig names."""
-    return Path(rig.source).parent / rig.spec.character.path
-
-
 def relative_path(file: str | os.PathLike[str], rig_path: str | os.PathLike[str]) -> str:
     """A file's path relative to a rig file, with forward slashes."""
-    if not os.fspath(file):
-        raise DocumentError(
-            "nobody said which file the character is in", where=rig_path, remedy="Give character_path"
-        )
     try:
         relative = os.path.relpath(file, Path(rig_path).parent)
     except ValueError:
@@ -85,6 +73,7 @@ def check_rig(rig: Rig, character: Character) -> list[str]:
             for name in names
             if name not in joints
         ]
+    problems += _bad_models(rig)
     meshes = [m.name for m in character.meshes]
     if spec.body is not None and spec.body not in meshes:
         problems.append(
@@ -98,6 +87,34 @@ def check_rig(rig: Rig, character: Character) -> list[str]:
         if ref.mesh not in meshes
     ]
     return problems
+
+
+def _bad_models(rig: Rig) -> list[str]:
+    try:
+        joint_models(rig)
+    except DocumentError as error:
+        return [str(error)]
+    return []
+
+
+def require_bound(rig: Rig, character: Character, where: object) -> None:
+    """Refuse a character other than the one the rig was made for, and edits of joints it lacks."""
+    problems = check_rig(rig, character)
+    if problems:
+        raise DocumentError(" ".join(problems[:4]).removesuffix("."), where=where)
+
+
+def joint_models(rig: Rig) -> dict[str, Joint]:
+    """The joint models a person edited, by the character's joint name."""
+    found: dict[str, Joint] = {}
+    for name, values in rig.spec.skeleton.joints.items():
+        try:
+            found[name] = joint_from_values(values.model_dump())
+        except SkeletonError as error:
+            raise DocumentError(
+                error.what, where=f"{rig.source}, skeleton.joints, {name!r}", remedy=error.remedy
+            ) from error
+    return found
 
 
 def _told(part: str, old: BindShape, new: BindShape, joints: tuple[str, ...]) -> str:

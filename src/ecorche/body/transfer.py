@@ -131,7 +131,9 @@ def plan_transfer(old: BindMesh, new: BindMesh, placed: Floats) -> Transfer:
     """
     old_triangles = old.face_indices[triangle_corners(old.face_counts)]
     triangles = new.face_indices[triangle_corners(new.face_counts)]
-    surface = TriangleSurface(old.points, old_triangles)
+    old_points = old.points.astype(np.float64)
+    old_normals = vertex_normals(old_points, old_triangles, coincident_groups(old.points))
+    surface = TriangleSurface(old_points, old_triangles, old_normals)
     diagonal = float(np.linalg.norm(np.ptp(old.points, axis=0)))
     group = coincident_groups(new.points)
     facing = vertex_normals(placed, triangles, group)

@@ -31,7 +31,10 @@ def document_error(
     found = error.errors(include_url=False)
     what, remedy, steps = _told(found[0])
     place = _place_in(data, steps)
-    line = next((lines[place[:n]] for n in range(len(place), 0, -1) if place[:n] in lines), None)
+    # an unknown field is told of in its parent, but stands on a line of its own
+    spots = [(*place, found[0]["ctx"]["name"])] if found[0]["type"] == "unknown_field" else []
+    spots += [place[:n] for n in range(len(place), 0, -1)]
+    line = next((lines[spot] for spot in spots if spot in lines), None)
     spot = f"{where}, {spelled(place)}" if line is None else f"{where}, line {line}, {spelled(place)}"
     if len(found) > 1:
         remedy = (

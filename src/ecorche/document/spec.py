@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Annotated, Final, Literal, Self
+from typing import Annotated, Final, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
@@ -69,51 +69,59 @@ def _require_relative(path: str) -> str:
     return path
 
 
+def _require_order(limits: tuple[float, float]) -> tuple[float, float]:
+    if limits[0] > limits[1]:
+        raise _refusal(
+            f"the least angle {limits[0]:g} exceeds the greatest {limits[1]:g}", "Exchange the two"
+        )
+    return limits
+
+
+def _require_key_order(key: tuple[float, float, float, float]) -> tuple[float, float, float, float]:
+    _require_order((key[2], key[3]))
+    return key
+
+
 UnitQuaternion = Annotated[tuple[float, float, float, float], AfterValidator(_require_unit)]
 """A rotation as x, y, z, w."""
 Direction = Annotated[tuple[float, float, float], AfterValidator(_require_direction)]
 Polygon = Annotated[tuple[Direction, ...], Field(min_length=3)]
 """A loop of limb directions in the anatomical frame, z along the limb; the limb stays inside."""
 Degrees = Annotated[float, Field(ge=-360.0, le=360.0)]
-TwistKey = tuple[Degrees, Degrees, Degrees, Degrees]
-"""At swing (x, y) the twist may go from a minimum to a maximum, all in degrees."""
+Range = Annotated[tuple[Degrees, Degrees], AfterValidator(_require_order)]
+"""The least and the greatest angle."""
+Play = Annotated[float, Field(ge=0.0, le=180.0)]
+TwistKey = Annotated[tuple[Degrees, Degrees, Degrees, Degrees], AfterValidator(_require_key_order)]
+"""Swing x, swing y, least twist, greatest twist."""
 Hash = Annotated[str, Field(pattern=r"^ecorche1:[0-9a-f]{64}$")]
 MapName = Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_ .-]{0,63}$")]
 
 
-class AngleRange(Spec):
-    """From the least to the greatest angle of a hinge [degrees]."""
+class HingeLimits(Spec):
+    """How far a hinge bends [degrees]."""
 
-    min: Degrees
-    max: Degrees
-
-    @model_validator(mode="after")
-    def _in_order(self) -> Self:
-        _require_order(self.min, self.max, "min", "max")
-        return self
+    range: Range
+    play: Play = 0.0
+    """How far the hinge's axis may tilt."""
 
 
 class KneeLimits(Spec):
     """How far a knee bends, and how far it twists when bent [degrees]."""
 
-    min: Degrees
-    max: Degrees
-    twist_min: Degrees
-    twist_max: Degrees
-    narrowing: Annotated[float, Field(gt=0.0, le=180.0)] = 20.0
+    flexion: Range
+    twist: Range
+    narrowing: Annotated[float, Field(ge=0.0, le=180.0)] = 20.0
     """The twist range narrows to nothing over this last part of the extension."""
-
-    @model_validator(mode="after")
-    def _in_order(self) -> Self:
-        _require_order(self.min, self.max, "min", "max")
-        _require_order(self.twist_min, self.twist_max, "twist_min", "twist_max")
-        return self
+    play: Play = 0.0
+    """How far it may tilt sideways, and twist beyond its range."""
 
 
 class SwingLimits(Spec):
     """The directions a limb may point in."""
 
     polygon: Polygon
+    play: Play = 0.0
+    """How far it may twist nevertheless [degrees]."""
 
 
 class BallLimits(Spec):
@@ -121,55 +129,53 @@ class BallLimits(Spec):
 
     polygon: Polygon
     twist_keys: Annotated[tuple[TwistKey, ...], Field(min_length=1)]
-
-    @model_validator(mode="after")
-    def _in_order(self) -> Self:
-        for number, (_, _, least, greatest) in enumerate(self.twist_keys):
-            _require_order(least, greatest, f"the minimum of twist key {number}", "its maximum")
-        return self
-
-
-def _require_order(least: float, greatest: float, low: str, high: str) -> None:
-    if least > greatest:
-        raise _refusal(f"{low} {least:g} is greater than {high} {greatest:g}", "Exchange the two")
+    """At swing (x, y) the twist may go from a least to a greatest angle, all in degrees."""
 
 
 class _Joint(Spec):
+    model: str
     anatomical_frame: UnitQuaternion = (0.0, 0.0, 0.0, 1.0)
-    """Turns z into the limb's direction in the canonical pose, xyzw."""
+    """Turns z into the limb's direction in the canonical pose, xyzw; a hinge turns about that z."""
     canonical_offset: UnitQuaternion = (0.0, 0.0, 0.0, 1.0)
-    """From the canonical pose to the pose in which all angles are zero, xyzw."""
+    """What takes the default pose, standing with arms down, to the canonical pose, xyzw."""
 
 
 class RevoluteSpec(_Joint):
     """A hinge: one angle about z."""
 
     model: Literal["revolute"]
-    limits: AngleRange | None = None
+    limits: HingeLimits
 
 
 class KneeSpec(_Joint):
     """A hinge that also twists when bent."""
 
     model: Literal["knee"]
-    limits: KneeLimits | None = None
+    limits: KneeLimits
 
 
 class SwingSpec(_Joint):
     """A limb that points in a direction and does not twist."""
 
     model: Literal["swing"]
-    limits: SwingLimits | None = None
+    limits: SwingLimits
 
 
 class BallAndSocketSpec(_Joint):
     """A limb that points in a direction and twists about itself."""
 
     model: Literal["ball_and_socket"]
-    limits: BallLimits | None = None
+    limits: BallLimits
 
 
 JointSpec = Annotated[RevoluteSpec | KneeSpec | SwingSpec | BallAndSocketSpec, Field(discriminator="model")]
+
+
+class SetAside(Spec):
+    """Edits of joints that a former character had: nothing reads them until such a joint is back."""
+
+    mapping: Mapping[str, str] = Field(default_factory=dict)
+    joints: Mapping[str, JointSpec] = Field(default_factory=dict)
 
 
 class SkeletonSpec(Spec):
@@ -180,6 +186,9 @@ class SkeletonSpec(Spec):
     joints: Mapping[str, JointSpec] = Field(default_factory=dict)
     """Joint models by the character's joint name; joints left out take the human defaults."""
     limits: Literal["off", "enforce"] = "off"
+    """Whether motion is kept within the joints' limits."""
+    set_aside: SetAside | None = None
+    """Put there by a rebind."""
 
 
 class SkinningSpec(Spec):

@@ -128,7 +128,11 @@ def layout(value: object, indent: str = "") -> str:
 
 
 def _holds_objects(value: object) -> bool:
-    """Objects within objects get lines of their own: one change, one changed line."""
+    """Objects in objects, and lists of lists in them, get lines of their own: one change, one line."""
     if isinstance(value, Mapping):
-        return any(isinstance(v, (Mapping, list, tuple)) and len(v) > 0 for v in value.values())
+        return any(isinstance(v, Mapping) or _holds_lists(v) for v in value.values())
     return isinstance(value, (list, tuple)) and any(isinstance(v, Mapping) for v in value)
+
+
+def _holds_lists(value: object) -> bool:
+    return isinstance(value, (list, tuple)) and any(isinstance(v, (Mapping, list, tuple)) for v in value)

@@ -1,0 +1,258 @@
+"""The rig file's text: read strictly, refused with file, line, field and remedy, upgraded, described."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from conftest import ROOT
+from ecorche.document import text
+from ecorche.document.files import spec_from_text, text_from_spec
+from ecorche.document.migrate import MIGRATIONS, migrate
+from ecorche.document.schema import SCHEMA_FILE, schema_text, write_schema
+from ecorche.document.spec import VERSION, RigSpec
+from ecorche.errors import DocumentError
+from ecorche.skeleton.human_limits import human_joint, human_joint_names
+from ecorche.skeleton.joint_values import joint_from_values, values_from_joint
+
+FIXTURES = Path(__file__).parent / "fixtures"
+VALID: dict[str, Any] = json.loads((FIXTURES / "tube-version-1.ecorche").read_text())
+
+
+def refusal(change: Callable[[dict[str, Any]], object]) -> str:
+    """The message for the valid rig after one change."""
+    document = copy.deepcopy(VALID)
+    change(document)
+    with pytest.raises(DocumentError) as caught:
+        spec_from_text(text.layout(document), "man.ecorche")
+    return str(caught.value)
+
+
+def line_of(fragment: str, document: dict[str, Any]) -> int:
+    lines = text.layout(document).splitlines()
+    return next(number for number, line in enumerate(lines, 1) if fragment in line)
+
+
+def test_reading_and_writing_gives_the_same_text() -> None:
+    original = (FIXTURES / "tube-version-1.ecorche").read_text()
+    assert text_from_spec(spec_from_text(original, "tube")) == original
+
+
+@pytest.mark.parametrize(
+    ("change", "parts"),
+    [
+        (lambda d: d.update(skinnig={}), ["unknown field 'skinnig'", "Did you mean 'skinning'?"]),
+        (
+            lambda d: d["skinning"].update(metod="linear"),
+            ["skinning: unknown field 'metod'", "Did you mean 'method'?"],
+        ),
+        (
+            lambda d: d["skinning"].update(method="liner"),
+            ["skinning.method: 'liner' is none of the choices", "'linear'"],
+        ),
+        (
+            lambda d: d["skeleton"]["joints"]["upper"].update(model="kne"),
+            ["skeleton.joints.upper.model: there is no joint model 'kne'", "Did you mean 'knee'?"],
+        ),
+        (
+            lambda d: d["skeleton"]["joints"]["upper"].pop("model"),
+            ["skeleton.joints.upper: the field 'model' is missing", "'ball_and_socket'"],
+        ),
+        (
+            lambda d: d["skeleton"]["joints"]["upper"]["limits"].update(flexion=[10, -10]),
+            ["skeleton.joints.upper.limits.flexion: the least angle 10 exceeds the greatest -10"],
+        ),
+        (
+            lambda d: d["skeleton"]["joints"]["upper"]["limits"].pop("twist"),
+            ["skeleton.joints.upper.limits: the field 'twist' is missing", "Add it"],
+        ),
+        (
+            lambda d: d["skeleton"]["joints"]["upper"]["limits"].update(polygon=[]),
+            ["limits: unknown field 'polygon'", "Known: 'flexion', 'twist', 'narrowing', 'play'"],
+        ),
+        (
+            lambda d: d["skeleton"]["joints"]["lower"].update(anatomical_frame=[0, 0, 0, 2]),
+            ["skeleton.joints.lower.anatomical_frame: the quaternion has length 2, not 1", "Divide"],
+        ),
+        (
+            lambda d: d["skeleton"]["joints"]["lower"]["limits"]["polygon"].__setitem__(2, [0, 0, 0]),
+            ["skeleton.joints.lower.limits.polygon[2]: the direction has no length"],
+        ),
+        (
+            lambda d: d["skeleton"]["joints"]["lower"]["limits"]["twist_keys"].__setitem__(1, [0, 0, 5, 1]),
+            ["limits.twist_keys[1]: the least angle 5 exceeds the greatest 1"],
+        ),
+        (
+            lambda d: d["skeleton"]["joints"].update({"mixamorig:Hips": 3}),
+            ['skeleton.joints["mixamorig:Hips"]: 3 is not', "Write an object in { }"],
+        ),
+        (lambda d: d.update(name=7), ["name: 7 is not text in quotes"]),
+        (lambda d: d.update(notes="one"), ['notes: "one" is not a list in [ ]']),
+        (lambda d: d["character"].pop("hash"), ["character: the field 'hash' is missing"]),
+        (lambda d: d["character"]["hash"].update(points="md5:12"), ['character.hash.points: "md5:12"']),
+        (lambda d: d["character"].update(path="/home/man.glb"), ["character.path", "relative path"]),
+        (lambda d: d["character"].update(path="C:\\man.glb"), ["character.path", "forward slashes"]),
+        (lambda d: d["arrays"].update(file="../../secret.npz"), ["arrays.file"]),
+        (lambda d: d["maps"].update({"../x": {"mesh": "tube"}}), ['maps["../x"]']),
+        (lambda d: d.update(version="1"), ["version '1' is not a whole number"]),
+        (lambda d: d.update(version=0), ["version 0 is not a whole number from 1"]),
+        (lambda d: d.update(version=True), ["version True is not a whole number"]),
+        (lambda d: d.pop("version"), ["'version' is missing", 'Add "version": 1']),
+        (
+            lambda d: d.update(version=7),
+            ["written by a newer Ecorche (version 7; this one reads up to 1)", "Upgrade"],
+        ),
+    ],
+)
+def test_what_is_wrong_is_named(change: Callable[[dict[str, Any]], object], parts: list[str]) -> None:
+    message = refusal(change)
+    assert message.startswith("man.ecorche")
+    for part in parts:
+        assert part in message
+
+
+def test_messages_name_the_line() -> None:
+    document = copy.deepcopy(VALID)
+    document["skeleton"]["joints"]["upper"]["limits"]["narowing"] = 3
+    number = line_of("narowing", document)
+    assert f"man.ecorche, line {number}, skeleton.joints.upper.limits: unknown field 'narowing'" in refusal(
+        lambda d: d["skeleton"]["joints"]["upper"]["limits"].update(narowing=3)
+    )
+    document = {**VALID, "body": 12}
+    assert f"line {line_of('body', document)}, body" in refusal(lambda d: d.update(body=12))
+
+
+def test_several_problems_are_counted() -> None:
+    def spoil(document: dict[str, Any]) -> None:
+        document.update(name=1, body=2, notes=3)
+
+    assert "There are 2 more problems" in refusal(spoil)
+
+
+@pytest.mark.parametrize(
+    ("broken", "parts"),
+    [
+        ('{\n  "version": 1\n  "name": "x"}', ["line 3, column 3", "is not JSON", "missing comma"]),
+        ('{"version": 1, "name": NaN}', ["NaN is not a number"]),
+        (
+            '{"version": 1,\n "name": "x",\n "name": "y"}',
+            ["line 3", "'name' is given twice", "first in line 2"],
+        ),
+        ("[]", ["is no rig"]),
+        ("", ["is not JSON"]),
+        ("[" * 100_000, ["nested too deeply"]),
+        ("[" * 100 + "]" * 100, ["more than 64 levels deep"]),
+        ('{"version": ' + "9" * 5000 + "}", ["is not JSON"]),
+    ],
+)
+def test_text_that_is_no_rig_is_refused_with_its_place(broken: str, parts: list[str]) -> None:
+    with pytest.raises(DocumentError) as caught:
+        spec_from_text(broken, "man.ecorche")
+    for part in parts:
+        assert part in str(caught.value)
+
+
+def test_infinity_in_disguise_is_refused() -> None:
+    source = text.layout(VALID).replace("[0.0, 140.0]", "[0.0, 1e999]")
+    with pytest.raises(DocumentError, match=r"limits\.flexion\[1\]"):
+        spec_from_text(source, "man.ecorche")
+
+
+plain_values = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(10**6), 10**6)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=5), inner, max_size=4),
+    max_leaves=20,
+)
+
+
+@given(plain_values)
+def test_layout_is_json_and_every_value_has_its_line(value: object) -> None:
+    laid_out = text.layout(value)
+    parsed, lines = text.parse(laid_out, "x")
+    assert parsed == value == json.loads(laid_out)
+    rows = laid_out.split("\n")
+    for place, number in lines.items():
+        if place and isinstance(place[-1], str):
+            assert f"{json.dumps(place[-1], ensure_ascii=False)}:" in rows[number - 1]
+        else:
+            assert 1 <= number <= len(rows)
+
+
+def test_human_joints_fit_the_file_and_come_back() -> None:
+    names = [*human_joint_names()[::12], "l_knee"]
+    document = copy.deepcopy(VALID)
+    document["skeleton"]["joints"] = {name: values_from_joint(human_joint(name)) for name in names}
+    spec = spec_from_text(text.layout(document), "man.ecorche")
+    again = spec_from_text(text_from_spec(spec), "man.ecorche")
+    assert again == spec
+    for name in names:
+        values = again.skeleton.joints[name].model_dump(mode="json")
+        assert values == document["skeleton"]["joints"][name], name
+        assert joint_from_values(values).model == human_joint(name).model
+    assert {j.model for j in spec.skeleton.joints.values()} == {
+        "revolute",
+        "knee",
+        "swing",
+        "ball_and_socket",
+    }
+
+
+def test_the_spec_is_read_only() -> None:
+    spec = spec_from_text(text.layout(VALID), "x")
+    with pytest.raises(ValueError, match="frozen"):
+        spec.name = "other"
+
+
+def test_old_versions_are_upgraded_step_by_step() -> None:
+    seen: list[int] = []
+
+    def one_to_two(document: dict[str, Any]) -> dict[str, Any]:
+        seen.append(document["version"])
+        return {**document, "tone": document["muscles"]}
+
+    def two_to_three(document: dict[str, Any]) -> dict[str, Any]:
+        seen.append(document["version"])
+        return {k: v for k, v in document.items() if k != "muscles"}
+
+    steps = {1: one_to_two, 2: two_to_three}
+    old = {"version": 1, "muscles": 5}
+    assert migrate(old, "x", current=3, migrations=steps) == {"version": 3, "tone": 5}
+    assert seen == [1, 2]
+    assert migrate({"version": 2, "tone": 1}, "x", current=3, migrations=steps) == {"version": 3, "tone": 1}
+    assert old == {"version": 1, "muscles": 5}
+
+
+def test_every_version_before_this_one_has_its_migration_and_its_fixture() -> None:
+    assert sorted(MIGRATIONS) == list(range(1, VERSION))
+    assert RigSpec.model_fields["version"].annotation is not None
+    for version in range(1, VERSION + 1):
+        kept = list(FIXTURES.glob(f"*-version-{version}.ecorche"))
+        assert kept, f"keep a rig of version {version} in tests/fixtures"
+        for path in kept:
+            assert json.loads(path.read_text())["version"] == version
+
+
+def test_the_schema_file_is_what_the_spec_generates(tmp_path: Path) -> None:
+    assert (ROOT / SCHEMA_FILE).read_text(encoding="utf-8") == schema_text(), (
+        "run: python -m ecorche.document.schema"
+    )
+    write_schema(tmp_path / "schema.json")
+    assert (tmp_path / "schema.json").read_text(encoding="utf-8") == schema_text()
+
+
+def test_the_schema_refuses_unknown_fields_everywhere() -> None:
+    schema = json.loads(schema_text())
+    objects = [schema, *(d for d in schema["$defs"].values() if d.get("type") == "object")]
+    assert len(objects) > 10
+    assert all(o["additionalProperties"] is False for o in objects)
