@@ -120,28 +120,34 @@ class ContourSkinning:
 def twist_spread(skeleton: Skeleton) -> Floats:
     """How far each joint's twist is spread along its bone, 0 to 1, shape (joints,).
 
-    Full for bones at least 0.7 times as long as the longest bone of some chain from root to tip
-    through them, none below 0.5 times: on a person upper arms, forearms, thighs and shins. None for
-    roots, and none where nothing but a tip follows at the bone's end: a head turns in one piece.
+    Full for limb bones at least 0.7 times as long as the longest limb bone of their chains, none below
+    0.5 times: on a person upper arms, forearms, thighs and shins. A limb bone leads from a joint with a
+    parent to one child that goes on itself. It does not branch: a chest turns in one piece; something
+    follows at its tip: so does a head; and it does not carry the whole body, as the bone from the
+    floor to the hips that some rigs have.
     """
     heads, tails = skeleton.bind_world[:, :3, 3], skeleton.tail_positions()
     lengths = np.linalg.norm(tails - heads, axis=1)
-    continues = np.zeros(skeleton.joint_count, bool)
-    for joint, below in enumerate(skeleton.children):
-        for child in below:
-            at_tip = np.linalg.norm(heads[child] - tails[joint]) < 0.2 * lengths[joint]
-            continues[joint] |= bool(at_tip and skeleton.children[child])
-    limbs = continues & (skeleton.parents >= 0)
-    bones = np.where(limbs, lengths, 0.0)
-    above, below_longest = bones.copy(), bones.copy()
+    going_on = [[c for c in below if skeleton.children[c]] for below in skeleton.children]
+    carries_all = np.zeros(skeleton.joint_count, bool)
+    branches = any(len(below) > 1 for below in going_on)
+    limb = np.zeros(skeleton.joint_count, bool)
+    for joint, parent in enumerate(skeleton.parents):
+        above_all = parent < 0 or carries_all[parent]
+        carries_all[joint] = branches and above_all and len(going_on[joint]) == 1
+        if parent >= 0 and len(going_on[joint]) == 1 and not carries_all[joint]:
+            gap = np.linalg.norm(heads[going_on[joint][0]] - tails[joint])
+            limb[joint] = gap < 0.2 * lengths[joint]
+    bones = np.where(limb, lengths, 0.0)
+    longest, below_longest = bones.copy(), bones.copy()
     for joint, parent in enumerate(skeleton.parents):
         if parent >= 0:
-            above[joint] = max(above[joint], above[parent])
+            longest[joint] = max(longest[joint], longest[parent])
     for joint in range(skeleton.joint_count - 1, -1, -1):
         parent = skeleton.parents[joint]
         if parent >= 0:
             below_longest[parent] = max(below_longest[parent], below_longest[joint])
-    longest = np.maximum(above, below_longest)
+    longest = np.maximum(longest, below_longest)
     share = np.divide(bones, longest, out=np.zeros_like(bones), where=longest > 0.0)
     return np.clip((share - 0.5) / 0.2, 0.0, 1.0)
 
