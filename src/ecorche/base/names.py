@@ -1,4 +1,4 @@
-"""Names in messages: the nearest known name to a misspelt one."""
+"""Names: the nearest known one to a misspelt one, and a free one where it is taken."""
 
 from __future__ import annotations
 
@@ -23,3 +23,13 @@ def suggestion(name: str, known: Iterable[str], *, at_most: int = 12) -> str:
     listed = ", ".join(repr(k) for k in known[:at_most])
     more = f" and {len(known) - at_most} more" if len(known) > at_most else ""
     return f"Known: {listed}{more}" if known else "There is none to choose from"
+
+
+def unique(name: str, taken: set[str]) -> str:
+    """The name, or the name with the first free number after it; it is then taken."""
+    number, candidate = 2, name
+    while candidate in taken:
+        candidate = f"{name}.{number}"
+        number += 1
+    taken.add(candidate)
+    return candidate
