@@ -15,10 +15,12 @@ from ecorche.errors import MeshError
 from ecorche.io.usd_mesh import ReadMesh
 from ecorche.io.usd_stage import (
     Space,
+    bounded_memory,
     move_points,
     moving_ancestors,
     quiet,
     readable_read_errors,
+    size_on_disk,
     turn_normals,
     world_from_prim,
 )
@@ -61,6 +63,7 @@ class UsdFrames:
             else space.ours_from_stage @ world_from_prim(mesh.source.prim)
             for mesh in meshes
         ]
+        self._bytes = size_on_disk(stage)
         self._skinnings: dict[int, Skinning] = {}
         self.times: npt.NDArray[np.float64] = space.seconds(codes)
 
@@ -70,7 +73,7 @@ class UsdFrames:
     def __getitem__(self, index: int) -> Frame:
         code = self._codes[index]
         frame = int(np.arange(len(self))[index])
-        with quiet(), readable_read_errors(self._path):
+        with quiet(), readable_read_errors(self._path), bounded_memory(self._bytes):
             read = [self._mesh(number, frame, code) for number in range(len(self._meshes))]
         return Frame(float(self.times[frame]), tuple(p for p, _ in read), tuple(n for _, n in read))
 

@@ -27,7 +27,12 @@ PLACEHOLDER = "ecorche-image-"
 
 
 class MaterialReader:
-    """Collects the materials and images a stage's prims refer to, numbered in order of first use."""
+    """Collects a stage's materials and images, numbered in the order the stage lists them.
+
+    Args:
+        stage: The stage.
+        notes: Told of textures that cannot be had.
+    """
 
     def __init__(self, stage: Any, notes: list[str]) -> None:
         self.materials: list[Material] = []
@@ -38,12 +43,16 @@ class MaterialReader:
         root = stage.GetDefaultPrim()
         for asset in (root.GetAttribute("ecorche:images").Get() if root else None) or []:
             self._image(asset)
+        for prim in stage.Traverse():
+            if prim.IsA(UsdShade.Material):
+                self._numbered(UsdShade.Material(prim))
 
     def number_of(self, prim: Any) -> int | None:
         """The number of the material bound to a prim itself or, for meshes, above it; or None."""
         material, _ = UsdShade.MaterialBindingAPI(prim).ComputeBoundMaterial()
-        if not material:
-            return None
+        return self._numbered(material) if material else None
+
+    def _numbered(self, material: Any) -> int:
         path = str(material.GetPath())
         if path not in self._numbers:
             self._numbers[path] = len(self.materials)

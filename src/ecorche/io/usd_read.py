@@ -26,7 +26,15 @@ from ecorche.io.usd_skeleton import (
     read_rig,
 )
 from ecorche.io.usd_skin import MeshPrim
-from ecorche.io.usd_stage import Space, moving_ancestors, open_stage, prim_title, space_of
+from ecorche.io.usd_stage import (
+    Space,
+    bounded_memory,
+    moving_ancestors,
+    open_stage,
+    prim_title,
+    size_on_disk,
+    space_of,
+)
 from ecorche.io.usd_values import steady_value
 from ecorche.skeleton.motion import Motion
 
@@ -113,8 +121,13 @@ def choose_rig(contents: Contents, space: Space, notes: list[str]) -> Rig | None
 
 def read_character_from(path: Path) -> Character:
     """The character in a file."""
-    notes: list[str] = []
     stage = open_stage(path)
+    with bounded_memory(size_on_disk(stage)):
+        return _character(path, stage)
+
+
+def _character(path: Path, stage: Any) -> Character:
+    notes: list[str] = []
     space = space_of(stage, notes)
     contents = contents_of(stage, notes)
     if not contents.meshes:
@@ -209,8 +222,13 @@ def _fits(rig: Rig, animation: Any) -> bool:
 
 def read_motion_from(path: Path, clip: str | None) -> Motion:
     """The bound animation of a file's skeleton, or the clip of that name."""
-    notes: list[str] = []
     stage = open_stage(path)
+    with bounded_memory(size_on_disk(stage)):
+        return _motion(path, stage, clip)
+
+
+def _motion(path: Path, stage: Any, clip: str | None) -> Motion:
+    notes: list[str] = []
     space = space_of(stage, notes)
     contents = contents_of(stage, notes)
     rig = choose_rig(contents, space, notes)
@@ -238,8 +256,13 @@ def read_motion_from(path: Path, clip: str | None) -> Motion:
 
 def read_mesh_from(path: Path) -> Mesh:
     """The one surface of a file, where it stands; several become one, in order."""
-    notes: list[str] = []
     stage = open_stage(path)
+    with bounded_memory(size_on_disk(stage)):
+        return _mesh(path, stage)
+
+
+def _mesh(path: Path, stage: Any) -> Mesh:
+    notes: list[str] = []
     space = space_of(stage, notes)
     contents = contents_of(stage, notes)
     if not contents.meshes:

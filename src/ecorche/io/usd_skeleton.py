@@ -308,6 +308,13 @@ def _samples(attribute: Any, codes: list[float], count: int, width: int, where: 
                 where=where,
                 remedy="Export the animation again",
             )
+        if not np.isfinite(array).all():
+            raise ReadError(
+                f"{name} holds a value that is not a finite number at time code"
+                f" {codes[number] if codes else 'default'}",
+                where=where,
+                remedy="Export the animation again",
+            )
         result[number] = array
     return result
 

@@ -22,6 +22,12 @@ from ecorche.errors import EcorcheError, ReadError
 
 Floats = npt.NDArray[np.float64]
 
+MEMORY_TO_READ = 1 << 30
+"""Bytes any file may take to be read."""
+
+MEMORY_A_BYTE = 64
+"""Further bytes of memory a byte of a compressed file may become."""
+
 
 @contextlib.contextmanager
 def quiet() -> Iterator[list[str]]:
@@ -32,10 +38,18 @@ def quiet() -> Iterator[list[str]]:
         yield said
     finally:
         for item in listener.TakeUncoalescedDiagnostics():
-            sentence = _without_addresses(item.commentary)
+            sentence = _decoded(item, "commentary")
             if sentence not in said:
                 said.append(sentence)
         del listener
+
+
+def _decoded(speaker: Any, attribute: str | None = None) -> str:
+    """What OpenUSD says, in one line; damaged files make it quote bytes that are no text."""
+    try:
+        return _without_addresses(str(getattr(speaker, attribute) if attribute else speaker))
+    except UnicodeDecodeError:
+        return "it holds bytes that are no text"
 
 
 def _without_addresses(text: str) -> str:
@@ -69,17 +83,50 @@ def readable_read_errors(path: Path) -> Iterator[None]:
 
 def reason(error: Exception) -> str:
     """The first sentence of an OpenUSD exception, without its place in OpenUSD's source."""
-    found = re.search(r"' at line \d+ in file \S+ : '(.*?)'\s*(?:\n|$)", str(error), re.DOTALL)
-    text = found.group(1) if found else str(error)
-    return _without_addresses(re.sub(r"pxrInternal\w*::", "", text)).rstrip(".")[:300]
+    text = _decoded(error)
+    found = re.search(r"' at line \d+ in file \S+ : '(.*?)'(?: Error in '|$)", text)
+    return re.sub(r"pxrInternal\w*::", "", found.group(1) if found else text).rstrip(".")[:300]
+
+
+@contextlib.contextmanager
+def bounded_memory(file_bytes: int) -> Iterator[None]:
+    """Let this process take only so much more memory as files of that size can need.
+
+    A damaged binary file may claim arrays of any length, and OpenUSD would fill the machine's memory
+    with them before it finds the file too short; refused memory it reports like any other damage.
+    Where the system does not tell a process's size, nothing is bounded.
+    """
+    try:
+        import resource
+
+        pages = int(Path("/proc/self/statm").read_text().split()[0])
+    except (ImportError, OSError):
+        yield
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    wanted = pages * resource.getpagesize() + MEMORY_TO_READ + MEMORY_A_BYTE * file_bytes
+    for other in (soft, hard):
+        wanted = wanted if other == resource.RLIM_INFINITY else min(wanted, other)
+    resource.setrlimit(resource.RLIMIT_AS, (wanted, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
+
+
+def size_on_disk(stage: Any) -> int:
+    """Bytes of all files a stage is composed of."""
+    files = {layer.realPath.partition("[")[0] for layer in stage.GetUsedLayers()}
+    return sum(Path(file).stat().st_size for file in files if file and Path(file).is_file())
 
 
 def open_stage(path: Path) -> Any:
     """The composed stage of a file, as it is on disk now."""
-    layer = Sdf.Layer.FindOrOpen(str(path))
-    if layer is None:
-        raise ReadError("is not a USD file", where=path, remedy="Export it again")
-    layer.Reload()  # another reader in this process may hold an older version of the file
+    with bounded_memory(path.stat().st_size):
+        layer = Sdf.Layer.FindOrOpen(str(path))
+        if layer is None:
+            raise ReadError("is not a USD file", where=path, remedy="Export it again")
+        layer.Reload()  # another reader in this process may hold an older version of the file
     return Usd.Stage.Open(layer)
 
 

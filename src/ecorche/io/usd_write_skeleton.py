@@ -18,7 +18,10 @@ from ecorche.skeleton.skeleton import Skeleton
 Floats = npt.NDArray[np.float64]
 
 EXACT_ENOUGH = 1e-6
-"""Translation, rotation and scale as USD rounds them may differ from a matrix by this much [m]."""
+"""Translation, rotation and scale as USD rounds them may differ from a matrix by this much."""
+
+WORTH_A_NOTE = 1e-5
+"""A difference above this is told, where the exact matrices cannot be kept."""
 
 
 @dataclass(frozen=True)
@@ -119,18 +122,18 @@ def write_animation(
 
     said = transforms.compose(*(values.astype(np.float64) for _, _, values in parts))
     apart = float(np.abs(said - motion.local).max())
-    if apart > EXACT_ENOUGH:
-        if keep_matrices:
+    if keep_matrices:
+        if apart > EXACT_ENOUGH:
             kept = schema.GetPrim().CreateAttribute(
                 "ecorche:localMatrices", Sdf.ValueTypeNames.Matrix4dArray, True
             )
             for code, local in zip(codes, motion.local, strict=True):
                 kept.Set(usd_matrices(local), code)
-        else:
-            notes.append(
-                f"motion {motion.name!r}: UsdSkel holds scale in half precision and no shear; its joint"
-                f" matrices are off by up to {apart:.1e}"
-            )
+    elif apart > WORTH_A_NOTE:
+        notes.append(
+            f"motion {motion.name!r}: UsdSkel holds scale in half precision and no shear; its joint"
+            f" matrices are off by up to {apart:.1e}"
+        )
     return schema
 
 
@@ -165,7 +168,7 @@ def without_scale(skeleton: Skeleton, motions: Sequence[Motion]) -> tuple[Skelet
     """
     linear = skeleton.bind_world[:, :3, :3]
     size = np.cbrt(np.abs(np.linalg.det(linear)))
-    if np.abs(size - 1.0).max() < 1e-6:
+    if np.abs(size - 1.0).max() < WORTH_A_NOTE:
         return skeleton, list(motions), False
     undo = np.zeros((skeleton.joint_count, 4, 4))
     undo[:, [0, 1, 2], [0, 1, 2]] = 1.0 / size[:, None]
