@@ -22,7 +22,7 @@ from ecorche.base.rotations import (
     xyzw_from_matrix,
 )
 from ecorche.base.transforms import nearest_rotation
-from ecorche.skeleton.default_pose import default_from_bind
+from ecorche.skeleton.default_pose import default_from_bind, require_names
 from ecorche.skeleton.human_limits import human_joints
 from ecorche.skeleton.human_spine import SEGMENTS
 from ecorche.skeleton.joints import Joint
@@ -154,6 +154,7 @@ def _judged_against(skeleton: Skeleton, canonical_names: Sequence[str | None]) -
     None for a root, and for a pelvis that carries the spine: it places the whole body, whatever it
     is called. (In H-Anim's own tree pelvis and spine hang side by side on the root.)
     """
+    require_names(skeleton, canonical_names)
     against: list[int | None] = []
     for parent in skeleton.parents.tolist():
         above = parent

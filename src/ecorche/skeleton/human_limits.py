@@ -326,7 +326,7 @@ _RIGHT: dict[str, Callable[[], Joint]] = {
     "elbow": _elbow,
     "radioulnar": lambda: _hinge(-PRONATION, SUPINATION, axis=DOWN, beside=FORWARD, play=10),
     "radiocarpal": _wrist,
-    **{f"midcarpal_{n}": lambda: _carpal(15) for n in (1, 2, 3, 4, 5)},
+    **{f"midcarpal_{n}": lambda: _carpal(15) for n in ("1", "2", "3", "4_5")},
     "carpometacarpal_1": _thumb_base,
     **{f"carpometacarpal_{n}": lambda: _carpal(10) for n in (2, 3)},
     **{f"carpometacarpal_{n}": lambda: _carpal(25) for n in (4, 5)},  # Kapandji: the palm hollows
@@ -343,7 +343,7 @@ _RIGHT: dict[str, Callable[[], Joint]] = {
         f"carpal_distal_interphalangeal_{n}": lambda: _hinge(-20, 90, axis=FORWARD, play=15)
         for n in (2, 3, 4, 5)
     },
-    "eyeball": _eye,
+    "eyeball_joint": _eye,
 }
 
 _DIGITS: tuple[tuple[str, ...], ...] = (

@@ -88,8 +88,5 @@ def spinal_spans(names: Collection[str]) -> dict[str, list[str]]:
     """
     order = list(SEGMENTS)
     present = [place for place, name in enumerate(order) if name in names]
-    below, above = [-1, *present[:-1]], [*present[1:], len(order)]
-    return {
-        order[place]: order[start + 1 : stop]
-        for place, start, stop in zip(present, below, above, strict=True)
-    }
+    ends = [-1, *present, len(order)]
+    return {order[place]: order[ends[i] + 1 : ends[i + 2]] for i, place in enumerate(present)}

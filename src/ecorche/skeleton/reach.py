@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +26,7 @@ def anatomical_frame(*, limb: npt.ArrayLike, x: npt.ArrayLike) -> Quaternion:
     return (float(q[0]), float(q[1]), float(q[2]), float(q[3]))
 
 
+@cache
 def elliptic_polygon(x_high: float, x_low: float, y_high: float, y_low: float) -> SphericalPolygon:
     """Quarter-ellipses in the swing plane through four ranges [degrees], all given as positive angles.
 

@@ -62,19 +62,25 @@ class SphericalPolygon:
         Where several are equally near, the side that comes first in the list wins.
         """
         directions = np.asarray(directions, np.float64)
-        inside = np.zeros(directions.shape[:-1], bool)
-        best = np.empty(directions.shape)
-        best_chord = np.full(directions.shape[:-1], np.inf)
-        for a, b in zip(self.corners, np.roll(self.corners, -1, axis=0), strict=True):
-            inside ^= _crosses_below(directions, a, b)
-            candidate = _nearest_on_side(directions, a, b)
-            chord = np.linalg.norm(candidate - directions, axis=-1)
+        flat = directions.reshape(-1, 3)
+        sides = list(zip(self.corners, np.roll(self.corners, -1, axis=0), strict=True))
+        inside = np.zeros(len(flat), bool)
+        for a, b in sides:
+            inside ^= _crosses_below(flat, a, b)
+        outside = flat[~inside]
+        best, best_chord = outside, np.full(len(outside), np.inf)
+        for a, b in sides:
+            candidate = _nearest_on_side(outside, a, b)
+            chord = np.linalg.norm(candidate - outside, axis=-1)
             closer = chord < best_chord
-            best = np.where(closer[..., None], candidate, best)
+            best = np.where(closer[:, None], candidate, best)
             best_chord = np.where(closer, chord, best_chord)
-        angle = angle_between(directions, best)
-        angle = np.where(inside | (angle <= TOLERANCE), 0.0, angle)
-        return np.where(angle[..., None] > 0.0, best, directions), angle
+        angle = angle_between(outside, best)
+        on_border = angle <= TOLERANCE
+        nearest, angles = flat.copy(), np.zeros(len(flat))
+        nearest[~inside] = np.where(on_border[:, None], outside, best)
+        angles[~inside] = np.where(on_border, 0.0, angle)
+        return nearest.reshape(directions.shape), angles.reshape(directions.shape[:-1])
 
     def _check_sides(self) -> None:
         a, b = self.corners, np.roll(self.corners, -1, axis=0)
@@ -85,13 +91,16 @@ class SphericalPolygon:
                 f"corners {side} and {(side + 1) % len(a)} of the spherical polygon are {what}",
                 remedy="Remove one" if what == "the same" else "Put a corner between them",
             )
-        for i in range(len(a)):
-            for j in range(i + 2, len(a)):
-                if (j + 1) % len(a) != i and _sides_meet(a[i], b[i], a[j], b[j]):
-                    raise SkeletonError(
-                        f"sides {i} and {j} of the spherical polygon meet",
-                        remedy="Order the corners along the border",
-                    )
+        first, second = np.triu_indices(len(a), 2)
+        apart = (second + 1) % len(a) != first  # the last side and the first share a corner
+        first, second = first[apart], second[apart]
+        meet = _sides_meet(a[first], b[first], a[second], b[second])
+        if meet.any():
+            pair = int(np.argmax(meet))
+            raise SkeletonError(
+                f"sides {first[pair]} and {second[pair]} of the spherical polygon meet",
+                remedy="Order the corners along the border",
+            )
         opposite = np.array([0.0, 0.0, -1.0])
         for start, stop in zip(a, b, strict=True):
             if angle_between(_nearest_on_side(opposite, start, stop), opposite) < 1e-6:
@@ -131,22 +140,20 @@ def _nearest_on_side(directions: Floats, a: Floats, b: Floats) -> Floats:
     normal = normalise(np.cross(a, b))
     foot = directions - np.sum(directions * normal, axis=-1, keepdims=True) * normal
     length = np.linalg.norm(foot, axis=-1, keepdims=True)
-    after_a = np.sum(np.cross(a, foot) * normal, axis=-1, keepdims=True) >= 0.0
-    before_b = np.sum(np.cross(foot, b) * normal, axis=-1, keepdims=True) >= 0.0
+    after_a = np.sum(foot * np.cross(normal, a), axis=-1, keepdims=True) >= 0.0
+    before_b = np.sum(foot * np.cross(b, normal), axis=-1, keepdims=True) >= 0.0
     on_arc = after_a & before_b & (length > 1e-12)
     return np.where(on_arc, foot / np.where(length > 1e-12, length, 1.0), a)
 
 
-def _sides_meet(a: Floats, b: Floats, c: Floats, d: Floats) -> bool:
-    """Whether the arcs a–b and c–d have a point in common."""
-    meeting = np.cross(np.cross(a, b), np.cross(c, d))
-    length = np.linalg.norm(meeting)
-    if length < 1e-12:  # on one great circle: they meet only where an end lies on the other
-        ends = ((c, a, b), (d, a, b), (a, c, d), (b, c, d))
-        return any(_on_arc(end, start, stop) for end, start, stop in ends)
-    point = meeting / length
-    return any(_on_arc(p, a, b) and _on_arc(p, c, d) for p in (point, -point))
+def _sides_meet(a: Floats, b: Floats, c: Floats, d: Floats) -> Bools:
+    """Whether the arcs a–b and c–d (each (pairs, 3)) have a point in common; shape (pairs,)."""
+    point = normalise(np.cross(np.cross(a, b), np.cross(c, d)))
+    meet = (_on_arc(point, a, b) & _on_arc(point, c, d)) | (_on_arc(-point, a, b) & _on_arc(-point, c, d))
+    # an end on the other arc, which is all that can happen on one great circle
+    return meet | _on_arc(c, a, b) | _on_arc(d, a, b) | _on_arc(a, c, d) | _on_arc(b, c, d)
 
 
-def _on_arc(p: Floats, a: Floats, b: Floats) -> bool:
-    return bool(angle_between(a, p) + angle_between(p, b) <= angle_between(a, b) + TOLERANCE)
+def _on_arc(p: Floats, a: Floats, b: Floats) -> Bools:
+    on_arc: Bools = angle_between(a, p) + angle_between(p, b) <= angle_between(a, b) + TOLERANCE
+    return on_arc
