@@ -97,14 +97,16 @@ class GltfFile:
         """Entry ``index`` of a top-level list, or an error that names both."""
         entries = self.entries(kind)
         if not isinstance(index, int) or isinstance(index, bool) or not 0 <= index < len(entries):
-            raise self.error(f"it refers to number {index!r} of {kind!r}, which has {len(entries)} entries")
+            raise self.error(
+                f"it refers to number {_short(index)} of {kind!r}, which has {len(entries)} entries"
+            )
         return entries[index]
 
     def number(self, holder: Json, key: str, default: int | None = None) -> int:
         """A whole number at least zero."""
         value = holder.get(key, default)
         if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-            raise self.error(f"{key!r} is {value!r}, not a whole number of at least zero")
+            raise self.error(f"{key!r} is {_short(value)}, not a whole number of at least zero")
         return value
 
     def floats(self, holder: Json, key: str, size: int, default: list[float]) -> npt.NDArray[np.float64]:
@@ -276,6 +278,12 @@ class GltfFile:
         if kind is not None and self.item("accessors", index).get("type") != kind:
             raise self.error(f"accessor {index} is {self.item('accessors', index).get('type')!r}, not {kind}")
         return decode(self.accessor(index), self.normalised(index))
+
+
+def _short(value: object) -> str:
+    """What the file says there, cut to fit a message."""
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}…"
 
 
 def decode(values: npt.NDArray[Any], normalised: bool) -> npt.NDArray[np.float32]:

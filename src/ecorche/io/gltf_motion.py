@@ -26,8 +26,8 @@ Floats = npt.NDArray[np.float64]
 FINE_STEP = 1.0 / 60.0
 """Longest step [s] between samples of curved or stepped keys."""
 
-MOST_MATRICES = 1 << 25
-"""Frames times joints a clip may have (4 GB of matrices); more is refused before memory runs out."""
+MOST_MATRICES = 1 << 23
+"""Frames times joints a clip may have (1 GB of matrices); more is refused before memory runs out."""
 
 WIDTHS = {"translation": 3, "rotation": 4, "scale": 3}
 
@@ -94,6 +94,13 @@ def moved_nodes(file: GltfFile) -> set[int]:
     return found
 
 
+def clip_names(file: GltfFile) -> list[str]:
+    """The name of each animation, made unique where two share one."""
+    taken: set[str] = set()
+    entries = enumerate(file.entries("animations"))
+    return [unique(file.name(entry, f"animation_{n}"), taken) for n, entry in entries]
+
+
 def _channels(file: GltfFile, animation: Json) -> list[Json]:
     channels = animation.get("channels")
     if not isinstance(channels, list) or not isinstance(animation.get("samplers"), list):
@@ -105,16 +112,20 @@ def _channels(file: GltfFile, animation: Json) -> list[Json]:
 
 
 def read_motions(
-    file: GltfFile, tree: NodeTree, rig: Rig, morphs: dict[int, list[tuple[str, str]]]
+    file: GltfFile,
+    tree: NodeTree,
+    rig: Rig,
+    morphs: dict[int, list[tuple[str, str]]],
+    only: str | None = None,
 ) -> list[Motion]:
-    """Every clip that moves the skeleton or a blend shape.
+    """Every clip, or only the one named, that moves the skeleton or a blend shape.
 
     ``morphs`` gives (mesh, morph) names by node, for the channels that animate their weights.
     """
     motions = []
-    taken: set[str] = set()
-    for number, animation in enumerate(file.entries("animations")):
-        name = unique(file.name(animation, f"animation_{number}"), taken)
+    for name, animation in zip(clip_names(file), file.entries("animations"), strict=True):
+        if only is not None and name != only:
+            continue
         motion = _read_motion(file, tree, rig, morphs, animation, name)
         if motion is None:
             file.notes.append(f"clip {name!r} moves neither a joint nor a morph target and is left out")

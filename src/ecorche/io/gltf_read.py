@@ -11,7 +11,7 @@ from ecorche.errors import MotionError, ReadError
 from ecorche.io.gltf_file import GltfFile
 from ecorche.io.gltf_materials import read_images, read_materials
 from ecorche.io.gltf_meshes import Surface, placed, read_surface
-from ecorche.io.gltf_motion import moved_nodes, read_motions
+from ecorche.io.gltf_motion import clip_names, moved_nodes, read_motions
 from ecorche.io.gltf_nodes import NodeTree, read_nodes
 from ecorche.io.gltf_skeleton import Rig, SkinBinding, read_rig, unique
 from ecorche.skeleton.motion import Motion
@@ -76,20 +76,24 @@ def motion_of(file: GltfFile, clip: str | None) -> Motion:
         surface = read_surface(file, tree.entries[node], file.name(tree.entries[node], f"mesh_{node}"))
         if surface is not None:
             morphs[node] = [(surface.mesh.name, m.name) for m in surface.mesh.morphs]
-    motions = read_motions(file, tree, rig, morphs)
-    names = ", ".join(repr(m.name) for m in motions)
-    if not motions:
+    names = clip_names(file)
+    if not names:
         raise MotionError("it holds no animation", where=file.path.name, remedy="Export it with one")
-    if clip is None:
-        if len(motions) > 1:
-            raise MotionError(
-                f"it holds {len(motions)} clips", where=file.path.name, remedy=f"Choose one: {names}"
-            )
-        return motions[0]
-    for motion in motions:
-        if motion.name == clip:
-            return motion
-    raise MotionError(f"there is no clip {clip!r}", where=file.path.name, remedy=f"Choose one of {names}")
+    listed = ", ".join(map(repr, names))
+    if clip is None and len(names) > 1:
+        raise MotionError(
+            f"it holds {len(names)} clips", where=file.path.name, remedy=f"Choose one: {listed}"
+        )
+    if clip is not None and clip not in names:
+        raise MotionError(
+            f"there is no clip {clip!r}", where=file.path.name, remedy=f"Choose one of {listed}"
+        )
+    motions = read_motions(file, tree, rig, morphs, clip)
+    if not motions:
+        raise MotionError(
+            f"its clip {clip or names[0]!r} moves no joint", where=file.path.name, remedy="Choose another"
+        )
+    return motions[0]
 
 
 def _mesh_nodes(file: GltfFile, tree: NodeTree) -> list[int]:
