@@ -256,3 +256,19 @@ def test_the_schema_refuses_unknown_fields_everywhere() -> None:
     objects = [schema, *(d for d in schema["$defs"].values() if d.get("type") == "object")]
     assert len(objects) > 10
     assert all(o["additionalProperties"] is False for o in objects)
+
+
+def test_the_page_about_the_rig_file_names_every_field() -> None:
+    page = (ROOT / "docs" / "rig-file.md").read_text(encoding="utf-8")
+    schema = json.loads(schema_text())
+    fields = {name for part in [schema, *schema["$defs"].values()] for name in part["properties"]}
+    assert len(fields) > 25
+    # the hashes are told of in words
+    assert [f for f in sorted(fields) if f"`{f}`" not in page] == ["points", "topology"]
+
+
+def test_the_example_on_the_page_is_a_rig() -> None:
+    page = (ROOT / "docs" / "rig-file.md").read_text(encoding="utf-8")
+    example = page.split("```json\n")[1].split("```")[0]
+    example = example.replace("ecorche1:…", "ecorche1:" + 64 * "0").replace("5064fd8f60f7…", 64 * "0")
+    assert spec_from_text(example, "page").skeleton.joints["LeftLeg"].model == "knee"

@@ -102,13 +102,11 @@ def test_a_dressed_body_with_seams_gets_the_map(people: People) -> None:
     rig, report = rebound(painted(old, fat=(values, "continuous")), new)
     points = new.body().mesh.points
     error = np.abs(rig.maps["fat"].astype(np.float64) - smooth(points))
-    # the same man under his clothes: what is left is interpolation within triangles
-    assert np.quantile(error, 0.99) < 1e-5
-    assert error.max() < 0.25  # 15 mm of skin that only one of the two has, times the map's slope
+    assert error.max() < 1e-6  # the same man under his clothes: every vertex finds itself
     assert report.meshes_added == ("Tights",)
     (body,) = report.meshes
     assert body.how == "transfer"
-    assert body.mean_mm < 0.1
+    assert body.max_mm < 1e-3
     group = coincident_groups(points)
     assert group.max() + 1 < len(points)
     first = np.zeros(group.max() + 1, np.int64)
@@ -151,7 +149,7 @@ def test_limbs_arrive_on_limbs_of_a_stranger(people: People) -> None:
     assert set(np.unique(carried)) == set(np.unique(values)) == set(range(6))
     sides = (truth > 0) & (truth < 5) & (carried > 0) & (carried < 5)
     assert (carried[sides] == truth[sides]).all()
-    assert (carried == truth).mean() > 0.9  # where a shoulder begins is each rig's own opinion
+    assert (carried == truth).mean() > 0.95  # where a shoulder begins is each rig's own opinion
     assert report.meshes[0].old == "Body"
     assert report.meshes[0].new == "Mannequin"
     assert report.meshes[0].mean_mm < 25.0
@@ -214,6 +212,22 @@ def test_raised_arms_and_longer_legs_are_undone_before_the_map_moves(people: Peo
     assert np.median(error) < 0.02  # of a map that spans 4
     assert np.quantile(error, 0.99) < 0.5
     assert report.joints_moved_mm["LeftHand"] > 200.0
+
+
+def test_another_build_gets_the_map_nearly_where_it_was(people: People) -> None:
+    """The muscular man has the average man's topology, hence a truth by vertex number: hide it."""
+    old, new = people("male_average_cmu_mb"), people("male_muscular_cmu_mb")
+    still = np.repeat(np.eye(4)[None], new.skeleton.joint_count, axis=0)
+    shuffled, order = reshaped(new, still)
+    values = smooth(old.body().mesh.points)
+    rig, report = rebound(painted(old, fat=(values, "continuous")), shuffled)
+    error = np.abs(rig.maps["fat"].astype(np.float64) - values[order])
+    # skin that bulges also slides: up to some 20 mm, over which the map changes by a quarter
+    assert np.quantile(error, 0.5) < 0.001
+    assert np.quantile(error, 0.9) < 0.06
+    assert np.quantile(error, 0.99) < 0.3
+    assert report.meshes[0].filled == 0
+    assert report.meshes[0].max_mm < 30.0
 
 
 def test_edits_follow_renamed_joints_and_wait_for_missing_ones(people: People) -> None:
@@ -312,6 +326,29 @@ def test_a_map_without_a_mesh_to_go_to_is_refused_and_can_be_sent() -> None:
     assert sent.spec.maps["stain"].mesh == "coat"
     np.testing.assert_array_equal(sent.maps["stain"], np.ones(4, np.float32))
     assert [m.new for m in report.meshes] == ["tube", "coat"]
+
+
+def test_a_file_name_that_a_rig_cannot_hold_is_refused() -> None:
+    with pytest.raises(DocumentError, match="forward slashes") as caught:
+        create_rig(tube(), "odd\\name.glb", "tube.ecorche")
+    assert str(caught.value).startswith("tube.ecorche")
+    rig = create_rig(tube(), "tube.glb", "tube.ecorche")
+    with pytest.raises(DocumentError, match="forward slashes"):
+        rebind(rig, tube(), "odd\\name.glb", "tube.ecorche")
+
+
+def test_empty_meshes_are_no_harm_unless_painted() -> None:
+    empty = SkinnedMesh(triangle_mesh("loose", np.zeros((0, 3)), np.zeros((0, 3))), None)
+    points = SkinnedMesh(triangle_mesh("loose", np.zeros((2, 3)), np.zeros((0, 3))), None)
+    old = replace(tube(), meshes=(*tube().meshes, points))
+    rig = painted(old)
+    _, report = rebound(rig, replace(old, meshes=(*tube().meshes, empty)))
+    assert [m.how for m in report.meshes] == ["unchanged", "transfer"]
+    assert report.meshes[1].max_mm == 0.0
+    spec = rig.spec.model_copy(update={"maps": {"dirt": MapRef(mesh="loose")}})
+    rig = replace(rig, spec=spec, maps={"dirt": np.ones(2, np.float32)})
+    with pytest.raises(DocumentError, match="the map 'dirt' cannot move"):
+        rebound(rig, replace(old, meshes=(*tube().meshes, empty)))
 
 
 def grid(columns: int, rows: int) -> tuple[Floats, npt.NDArray[np.int32]]:

@@ -93,8 +93,9 @@ class TriangleSurface:
                 for rows in np.array_split(active, 1 + len(active) * (count - seen) // PAIRS_AT_ONCE):
                     ranks = list(range(seen + 1, count + 1))
                     gaps, found = (np.asarray(x) for x in tree.query(queries[rows], k=ranks))
-                    near = gaps[:, 0] < best.distances[rows] + radius
-                    self._improve(best, rows[near], members[found[near]], queries, directions, least_cosine)
+                    row, rank = np.nonzero(gaps < best.distances[rows, None] + radius)
+                    pairs = rows[row], members[found[row, rank]]
+                    self._improve(best, *pairs, queries, directions, least_cosine)
                     still.append(rows[gaps[:, -1] < best.distances[rows] + radius])
                 active = np.concatenate(still) if count < len(members) else active[:0]
                 seen, count = count, min(4 * count, len(members))
@@ -110,20 +111,21 @@ class TriangleSurface:
         directions: Floats | None,
         least_cosine: float,
     ) -> None:
-        barycentric = closest_barycentric(self.corners[candidates], queries[rows, None])
-        nearest = np.einsum("qkc,qkcx->qkx", barycentric, self.corners[candidates])
-        distance = np.linalg.norm(nearest - queries[rows, None], axis=-1)
+        """Take over what is better in pairs of a query (rows ascending) and a triangle, (pairs,) each."""
+        corners = self.corners[candidates]
+        barycentric = closest_barycentric(corners, queries[rows])
+        distance = np.linalg.norm(np.einsum("pc,pcx->px", barycentric, corners) - queries[rows], axis=1)
         if directions is not None:
-            normals = normalise(np.einsum("qkc,qkcx->qkx", barycentric, self.normals[candidates]))
-            cosine = np.einsum("qkx,qx->qk", normals, directions[rows])
-            distance[cosine < least_cosine] = np.inf
-        column = np.argmin(distance, axis=1)
-        line = np.arange(len(rows))
-        better = distance[line, column] < best.distances[rows]
-        line, column, target = line[better], column[better], rows[better]
-        best.triangles[target] = candidates[line, column]
-        best.barycentric[target] = barycentric[line, column]
-        best.distances[target] = distance[line, column]
+            normals = normalise(np.einsum("pc,pcx->px", barycentric, self.normals[candidates]))
+            distance[np.einsum("px,px->p", normals, directions[rows]) < least_cosine] = np.inf
+        order = np.lexsort((distance, rows))
+        target, first = np.unique(rows[order], return_index=True)
+        chosen = order[first]
+        better = distance[chosen] < best.distances[target]
+        target, chosen = target[better], chosen[better]
+        best.triangles[target] = candidates[chosen]
+        best.barycentric[target] = barycentric[chosen]
+        best.distances[target] = distance[chosen]
 
 
 def closest_barycentric(corners: Floats, points: Floats) -> Floats:

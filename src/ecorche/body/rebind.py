@@ -24,8 +24,10 @@ from ecorche.body.rig import relative_path
 from ecorche.body.transfer import plan_transfer
 from ecorche.document.bind import BindMesh, BindShape
 from ecorche.document.files import Rig
-from ecorche.document.spec import CharacterRef, MapRef, SetAside, SkeletonSpec
+from ecorche.document.problems import told_as_document_error
+from ecorche.document.spec import CharacterRef, RigSpec, SetAside, SkeletonSpec
 from ecorche.errors import DocumentError
+from ecorche.skeleton.skeleton import Skeleton
 
 Maps = dict[str, npt.NDArray[np.generic]]
 
@@ -153,18 +155,20 @@ def rebind(
         for name in partner
     ]
     skeleton, lost, back = _carried_skeleton(rig.spec.skeleton, match)
-    spec = rig.spec.model_copy(
-        update={
-            "character": CharacterRef(path=relative_path(character_path, path), hash=identify(shape)),
-            "body": None if rig.spec.body is None else partner.get(rig.spec.body),
-            "skeleton": skeleton,
-            "maps": {
-                name: MapRef(mesh=partner[ref.mesh], values=ref.values, about=ref.about)
-                for name, ref in rig.spec.maps.items()
-            },
-            "arrays": None,
-        }
-    )
+    with told_as_document_error(path):
+        spec = rig.spec.model_copy(
+            update={
+                "character": CharacterRef(path=relative_path(character_path, path), hash=identify(shape)),
+                "body": None if rig.spec.body is None else partner.get(rig.spec.body),
+                "skeleton": skeleton,
+                "maps": {
+                    name: ref.model_copy(update={"mesh": partner[ref.mesh]})
+                    for name, ref in rig.spec.maps.items()
+                },
+                "arrays": None,
+            }
+        )
+        spec = RigSpec.model_validate(spec.model_dump())  # copies are not checked, and names are new
     report = RebindReport(
         meshes=tuple(changed),
         meshes_missing=tuple(m.name for m in old.meshes if m.name not in partner),
@@ -197,26 +201,38 @@ def _carry(
         how = "unchanged" if np.array_equal(old.points, new.points) else "refit"
         distances = np.linalg.norm(new.points.astype(np.float64) - old.points, axis=1)
         maps.update({name: rig.maps[name] for name in named})
+    elif len(old.face_counts) == 0 or len(new.points) == 0:
+        if named:
+            raise DocumentError(
+                f"the map {named[0]!r} cannot move from mesh {old.name!r} to {new.name!r}:"
+                " one of them is empty",
+                where=rig.source or None,
+                remedy="Remove the map from the rig file, or give the mesh faces",
+            )
+        how, distances = "transfer", np.zeros(len(new.points))
     else:
         how = "transfer"
         plan = plan_transfer(old, new, alignment.place(skinned, old.points))
         distances, filled = plan.distances, int((~plan.trusted).sum())
         for name in named:
             maps[name] = plan.carry(rig.maps[name], labels=rig.spec.maps[name].values == "labels")
-    worst = int(np.argmax(distances)) if len(distances) else 0
-    heads = character.skeleton.bind_world[:, :3, 3]
-    near = int(np.argmin(np.linalg.norm(heads - new.points[worst], axis=1)))
+    worst = int(np.argmax(distances)) if len(distances) else -1
     return MeshChange(
         old=old.name,
         new=new.name,
         how=how,
         vertices=len(new.points),
-        mean_mm=1000.0 * float(distances.mean()),
-        max_mm=1000.0 * float(distances[worst]),
-        near=character.skeleton.names[near],
+        mean_mm=1000.0 * float(distances.mean()) if len(distances) else 0.0,
+        max_mm=1000.0 * float(distances.max(initial=0.0)),
+        near=_nearest_joint(character.skeleton, new.points[worst]) if worst >= 0 else "",
         filled=filled,
         maps=named,
     )
+
+
+def _nearest_joint(skeleton: Skeleton, point: npt.NDArray[np.float32]) -> str:
+    heads = skeleton.bind_world[:, :3, 3]
+    return skeleton.names[int(np.argmin(np.linalg.norm(heads - point, axis=1)))] if len(heads) else ""
 
 
 def _match_meshes(rig: Rig, new: Character, shape: BindShape, given: Mapping[str, str]) -> dict[str, str]:

@@ -12,6 +12,7 @@ from ecorche.body.character import Character
 from ecorche.body.identity import bind_shape, changes, identify
 from ecorche.document.bind import BindShape
 from ecorche.document.files import Rig
+from ecorche.document.problems import told_as_document_error
 from ecorche.document.spec import VERSION, CharacterRef, RigSpec, SkeletonSpec
 from ecorche.errors import DocumentError, SkeletonError
 from ecorche.skeleton.joint_values import joint_from_values
@@ -32,15 +33,14 @@ def create_rig(
     shape = bind_shape(character)
     naming = recognise(character.skeleton)
     pairs = zip(character.skeleton.names, naming.canonical, strict=True)
-    spec = RigSpec(
-        version=VERSION,
-        name=character.name,
-        character=CharacterRef(path=relative_path(character_path, path), hash=identify(shape)),
-        body=character.body().name,
-        skeleton=SkeletonSpec(
-            mapping={name: canonical for name, canonical in pairs if canonical is not None}
-        ),
-    )
+    with told_as_document_error(path):
+        spec = RigSpec(
+            version=VERSION,
+            name=character.name,
+            character=CharacterRef(path=relative_path(character_path, path), hash=identify(shape)),
+            body=character.body().name,
+            skeleton=SkeletonSpec(mapping={name: known for name, known in pairs if known is not None}),
+        )
     return Rig(spec, shape, source=str(path))
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pydantic import ValidationError
@@ -43,6 +44,15 @@ def document_error(
             else (f"{remedy}. There is one more problem")
         )
     return DocumentError(what, where=spot, remedy=remedy)
+
+
+@contextlib.contextmanager
+def told_as_document_error(where: object) -> Iterator[None]:
+    """Tell what a spec made in the block cannot hold, such as a file name with a backslash."""
+    try:
+        yield
+    except ValidationError as error:
+        raise document_error(error, {}, {}, where) from None
 
 
 def _told(problem: ErrorDetails) -> tuple[str, str, Sequence[str | int]]:
