@@ -19,7 +19,7 @@ Floats = npt.NDArray[np.float64]
 Value: TypeAlias = str | tuple[str, ...]
 """Numbers and XML attributes as text; VRML97's strings as a tuple."""
 
-MOST_NODES = 2_000_000
+MOST_NODES = 500_000
 """Nodes a scene may have when every USE is followed; more is refused, not walked."""
 _LARGEST = 1e9  # a number beyond is damage, and would overflow further down
 

@@ -84,8 +84,8 @@ def _plain_mesh(
         return None
     points = points_of(scene, faces.coordinates)
     _require_points(scene, faces, 0, len(points), shape)
-    mirrored = bool(np.linalg.det(place[:3, :3]) < 0.0)
-    if mirrored:
+    _tell_dropped(humanoid, faces, geometry)
+    if np.linalg.det(place[:3, :3]) < 0.0:
         humanoid.notes.append(f"mesh {name!r} stands in a mirroring transform; its faces look inwards")
     return Mesh(
         name,
@@ -95,6 +95,13 @@ def _plain_mesh(
         uv=None if faces.uv is None else uv_attribute(faces.uv, faces.corners, len(points)),
         material=looks.number(shape),
     )
+
+
+def _tell_dropped(humanoid: Humanoid, faces: Polygons, geometry: Node) -> None:
+    if faces.dropped:
+        humanoid.notes.append(
+            f"{faces.dropped} faces with fewer than three corners were left out (line {geometry.line})"
+        )
 
 
 def _require_points(scene: Scene, faces: Polygons, start: int, count: int, shape: Node) -> None:
@@ -192,10 +199,7 @@ def _parts(scene: Scene, humanoid: Humanoid, coordinates: Node, count: int) -> l
                 f"the shape in line {node.line} of the skin does not use the skin's points and was not read"
             )
             continue
-        if faces.dropped:
-            humanoid.notes.append(
-                f"{faces.dropped} faces with fewer than three corners were left out (line {geometry.line})"
-            )
+        _tell_dropped(humanoid, faces, geometry)
         part = _part(scene, node, geometry, faces, count)
         _require_points(scene, faces, part.start, part.count, node)
         parts.append(part)

@@ -142,4 +142,6 @@ class _XmlReader:
 def _default_field(kind: str, parent: Node) -> str:
     if kind.startswith("Metadata"):
         return "value" if parent.kind == "MetadataSet" else "metadata"
+    if parent.kind == "Shape" and kind != "Appearance":
+        return "geometry"
     return _DEFAULT_FIELDS.get(kind, "children")
