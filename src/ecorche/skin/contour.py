@@ -28,10 +28,10 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit, prange
 
-from ecorche.base.lanes import broadcast, load, multiply_add, scatter_points, where_less
+from ecorche.base.lanes import broadcast, load, multiply_add, where_less
 from ecorche.base.rotations import inverse_xyzw, matrix_from_xyzw, swing_twist_xyzw
 from ecorche.skeleton.skeleton import Skeleton
-from ecorche.skin.layout import Points, checked_output, group_vertices
+from ecorche.skin.layout import Points, checked_output, group_vertices, write_group
 from ecorche.skin.rigid import rigid_parts
 from ecorche.skin.weights import SkinWeights, weights_from_entries
 
@@ -262,4 +262,4 @@ def _skin(
         sum_x = multiply_add(factor, ay * tz - az * ty, sum_x)
         sum_y = multiply_add(factor, az * tx - ax * tz, sum_y)
         sum_z = multiply_add(factor, ax * ty - ay * tx, sum_z)
-        scatter_points(out, vertices, group, x - sum_x, y - sum_y, z - sum_z)
+        write_group(out, vertices, group, x - sum_x, y - sum_y, z - sum_z)

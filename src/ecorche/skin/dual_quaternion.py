@@ -23,11 +23,10 @@ from ecorche.base.lanes import (
     broadcast,
     load,
     multiply_add,
-    scatter_points,
     where_less,
 )
 from ecorche.base.rotations import multiply_xyzw
-from ecorche.skin.layout import Points, checked_output, group_vertices
+from ecorche.skin.layout import Points, checked_output, group_vertices, write_group
 from ecorche.skin.rigid import rigid_parts
 from ecorche.skin.weights import SkinWeights
 
@@ -144,4 +143,4 @@ def _skin(
         my = (az * cx - ax * cz) + (aw * dy - dw * ay) + (az * dx - ax * dz)
         mz = (ax * cy - ay * cx) + (aw * dz - dw * az) + (ax * dy - ay * dx)
         zx, zy, zz = zero + factor * mx, zero + factor * my, zero + factor * mz
-        scatter_points(out, vertices, group, ux - zx, uy - zy, uz - zz)
+        write_group(out, vertices, group, ux - zx, uy - zy, uz - zz)

@@ -10,12 +10,13 @@ a vertex moves alike whatever group it is in.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from numba import njit, prange
 
-from ecorche.base.lanes import WIDTH, gather_points, rows_of_lanes, store
+from ecorche.base.lanes import WIDTH, gather_points, rows_of_lanes, scatter_points, store, store_points
 from ecorche.errors import MeshError
 from ecorche.skin.weights import SkinWeights
 
@@ -90,6 +91,15 @@ def _groups_of_sixteen(ranks: npt.NDArray[np.int64]) -> npt.NDArray[np.int32]:
     groups = np.sort(order.reshape(-1, WIDTH), axis=1)
     # neighbours in the file stay neighbours in memory
     return groups[np.argsort(groups[:, 0], kind="stable")].astype(np.int32)
+
+
+@njit(inline="always")  # type: ignore[untyped-decorator]
+def write_group(out: Points, vertices: npt.NDArray[np.int32], group: int, x: Any, y: Any, z: Any) -> None:
+    """Write a group's sixteen points to where its vertices are; within kernels."""
+    if vertices[group, WIDTH - 1] - vertices[group, 0] == WIDTH - 1:
+        store_points(out, vertices[group, 0], x, y, z)  # they are neighbours: one straight run
+    else:
+        scatter_points(out, vertices, group, x, y, z)
 
 
 @njit(parallel=True, cache=True)  # type: ignore[untyped-decorator]

@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit, prange
 
-from ecorche.base.lanes import broadcast, load, multiply_add, scatter_points, store_points
-from ecorche.skin.layout import Points, checked_output, group_vertices
+from ecorche.base.lanes import broadcast, load, multiply_add
+from ecorche.skin.layout import Points, checked_output, group_vertices, write_group
 from ecorche.skin.weights import SkinWeights
 
 
@@ -78,7 +78,4 @@ def _skin(
             moved = multiply_add(broadcast(m[10]), z, broadcast(m[11]))
             moved = multiply_add(broadcast(m[9]), y, moved)
             sum_z = multiply_add(w, multiply_add(broadcast(m[8]), x, moved), sum_z)
-        if vertices[group, 15] - vertices[group, 0] == 15:
-            store_points(out, vertices[group, 0], x - sum_x, y - sum_y, z - sum_z)
-        else:
-            scatter_points(out, vertices, group, x - sum_x, y - sum_y, z - sum_z)
+        write_group(out, vertices, group, x - sum_x, y - sum_y, z - sum_z)
