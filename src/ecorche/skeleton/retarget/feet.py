@@ -26,7 +26,7 @@ Floats = npt.NDArray[np.float64]
 
 STRAIGHTEST = 0.997  # of leg length: hip to ankle never gets longer; a knee bent by about 9 degrees
 SETTLE = 0.15  # [s] within which the pelvis is lowered and raised again
-ROLL = 0.012  # of leg length: heel, ball and tip heights that count as alike when a foot rolls over
+ROLL = 0.012  # of leg length: heel and ball heights that count as alike when a foot rolls over
 SOFTNESS = 0.004  # of leg length: how gently a sole that would sink is held up
 FADE = 0.15  # sine of the knee's bend below which the thigh's own axis takes over
 
@@ -43,29 +43,38 @@ def wanted_ankles(
     """Where an ankle must be [m], (frames, 3), for its sole to stand where the source's stands.
 
     While the heel is down the heels coincide, while the ball is down those do, in between a smooth
-    mixture, because the feet may be of different length. For the height the toes count as well. A
-    sole that would sink into the floor, as captured ones do by a centimetre or so, is held up,
-    softly.
+    mixture, because the feet may be of different length. A sole that would sink into the floor, as
+    captured ones do by a centimetre or so, is held up, softly.
     """
     near = ROLL * target.leg_length / scale
-    heights = np.maximum(source_places[..., 1] - source_floor, 0.0) + near
-    along = _shares(1.0 / (heights * [1.0, 1.0, np.inf]))
-    upward = _shares(1.0 / heights**2)
-    weights = np.stack([along, upward, along], axis=-1)  # (frames, points, axes)
-    # the sole's points from the ankle, by placing the ankle at the origin
-    bones = np.zeros((*turns.shape[:2], 3))
-    bones[:, sole.toe] = rotate_xyzw(turns[:, sole.ankle], target.heads[sole.toe] - target.heads[sole.ankle])
-    points = sole.places(bones, turns)
-    ankle: Floats = np.sum(weights * (scale * source_places - points), axis=1)
+    nearness = 1.0 / (np.maximum(source_places[:, :2, 1] - source_floor, 0.0) + near)
+    weights = (nearness / nearness.sum(axis=1, keepdims=True))[..., None]
+    points = np.stack([rotate_xyzw(turns[:, sole.ankle], point) for point in (sole.heel, sole.ball)], axis=1)
+    ankle: Floats = np.sum(weights * (scale * source_places[:, :2] - points), axis=1)
     ankle[:, 1] += floor - scale * source_floor
-    sunk = floor - (ankle[:, 1] + points[..., 1].min(axis=1))
-    soft = SOFTNESS * target.leg_length
-    ankle[:, 1] += 0.5 * (sunk + np.sqrt(sunk**2 + soft**2))
+    ankle[:, 1] += _held_up(floor - (ankle[:, 1] + points[..., 1].min(axis=1)), target.leg_length)
     return ankle
 
 
-def _shares(weights: Floats) -> Floats:
-    return np.asarray(weights / weights.sum(axis=1, keepdims=True))
+def _held_up(sunk: Floats, leg_length: float) -> Floats:
+    """How far to raise something that is ``sunk`` [m] into the floor: a smooth maximum with zero."""
+    soft = SOFTNESS * leg_length
+    return np.asarray(0.5 * (sunk + np.sqrt(sunk**2 + soft**2)))
+
+
+def lifted_toes(target: Figure, sole: Sole, turns: Floats, ankle: Floats, floor: float) -> Floats:
+    """Turns of a toe joint (frames, 4), bent up where its tip would sink into the floor.
+
+    A character's toes may be longer than the source's; bending them disturbs nothing else.
+    """
+    toe = ankle + rotate_xyzw(turns[:, sole.ankle], target.heads[sole.toe] - target.heads[sole.ankle])
+    left = rotate_xyzw(turns[:, sole.toe], sole.axes[:, 0])
+    tip = rotate_xyzw(turns[:, sole.toe], sole.tip)
+    reach = np.linalg.norm(tip - left * np.sum(tip * left, axis=-1, keepdims=True), axis=-1)
+    reach = np.maximum(reach, 1e-9)
+    raised = tip[:, 1] + _held_up(floor - toe[:, 1] - tip[:, 1], target.leg_length)
+    now, then = (np.arcsin(np.clip(y / reach, -0.95, 0.95)) for y in (tip[:, 1], raised))
+    return multiply_xyzw(xyzw_from_axis_angle(left, now - then), turns[:, sole.toe])
 
 
 def pelvis_drop(hips: list[Floats], ankles: list[Floats], lengths: list[float], times: Floats) -> Floats:

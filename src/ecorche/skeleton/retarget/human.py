@@ -8,12 +8,12 @@ import numpy.typing as npt
 from ecorche.base.rotations import normalise, rotate_xyzw, shortest_arc_xyzw, xyzw_from_matrix
 from ecorche.skeleton.motion import Motion
 from ecorche.skeleton.retarget.align import corrections, foot_vector
-from ecorche.skeleton.retarget.feet import bend_leg, hinge_at_bind, pelvis_drop, wanted_ankles
+from ecorche.skeleton.retarget.feet import bend_leg, hinge_at_bind, lifted_toes, pelvis_drop, wanted_ankles
 from ecorche.skeleton.retarget.figure import Figure
 from ecorche.skeleton.retarget.limbs import direction_errors
 from ecorche.skeleton.retarget.report import RetargetReport
 from ecorche.skeleton.retarget.scene import Scene, Solved
-from ecorche.skeleton.retarget.soles import contacts, lowest, skate
+from ecorche.skeleton.retarget.soles import lowest, skate
 from ecorche.skeleton.retarget.turns import body_turns, carried_along, local_of, performed, positions_of
 
 Floats = npt.NDArray[np.float64]
@@ -78,11 +78,13 @@ def _plant_feet(scene: Scene, leader: dict[int, int]) -> Solved:
     positions = positions_of(skeleton, turns, scene.carrier, shift)
 
     bent, short = turns.copy(), 0.0
-    for side, ankle in zip("lr", ankles, strict=True):
+    for side, sole, ankle in zip("lr", scene.soles[1], ankles, strict=True):
         h, k = target.joints[f"{side}_hip"], target.joints[f"{side}_knee"]
         hinge = hinge_at_bind(target, side, turns, positions)
         bent[:, h], bent[:, k], missing = bend_leg(target, side, turns, positions[:, h], ankle, hinge)
         short = max(short, float(missing.max()))
+        if sole.toe != sole.ankle:
+            bent[:, sole.toe] = lifted_toes(target, sole, turns, ankle, scene.floor)
     bent = carried_along(target, turns, bent)
     return Solved(bent, positions_of(skeleton, bent, scene.carrier, shift), leader, short)
 
@@ -91,13 +93,8 @@ def _report(
     scene: Scene, moved: Motion, directions: Solved, result: Solved, mode: str, notes: list[str]
 ) -> RetargetReport:
     source, target = scene.source.skeleton, scene.target.skeleton
-    left, right = (
-        contacts(places, scene.source_floor, scene.times, scene.source.leg_length)
-        for places in scene.source_places
-    )
-    planted = left, right
-    wanted = scene.height_above_floor()
-    off = np.where(wanted == 0.0, lowest(result.places(scene)) - scene.floor, 0.0)
+    planted = scene.planted()
+    off = np.where(scene.standing(), lowest(result.places(scene)) - scene.floor, 0.0)
     tilt = _foot_tilt(scene)
     if mode == "directions" and tilt > 8.0:
         notes.append(

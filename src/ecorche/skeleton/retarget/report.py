@@ -21,8 +21,8 @@ class RetargetReport:
         unmatched_target: Target joints that keep their place in their parent.
         direction_error: Worst angle between a limb's direction in source and target, by limb [deg].
         floor: Height of the target's floor [m].
-        floor_offset: How far the lowest sole is from the floor while the source stands on its own, at
-            worst [m]; negative is below.
+        floor_offset: How far the lowest sole is from the floor while a foot of the source is planted,
+            at worst [m]; negative is below.
         out_of_reach: The most an ankle stayed short of its wanted place [m].
         skate_source: Sliding of planted feet in the source, its lengths scaled.
         skate_directions: The same with limb directions kept.

@@ -11,8 +11,8 @@ from ecorche.base.rotations import xyzw_from_matrix
 from ecorche.skeleton.motion import Motion
 from ecorche.skeleton.retarget.figure import Figure, common_ancestor
 from ecorche.skeleton.retarget.soles import (
-    CONTACT_HEIGHT,
     Sole,
+    contacts,
     floor_at_bind,
     floor_of_motion,
     lowest,
@@ -67,15 +67,32 @@ class Scene:
         )
         return theirs, ours
 
+    def planted(self) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.int8]]:
+        """Which point of the source's soles is planted when, see `contacts`."""
+        left, right = (
+            contacts(places, self.source_floor, self.times, self.source.leg_length)
+            for places in self.source_places
+        )
+        return left, right
+
+    def standing(self) -> npt.NDArray[np.bool_]:
+        """True for frames in which a foot of the source is planted, (frames,)."""
+        left, right = self.planted()
+        between = (left >= 0) | (right >= 0)
+        return np.asarray(np.append(between, False) | np.append(False, between))
+
     def height_above_floor(self) -> Floats:
         """How high the target's lowest sole should be above its floor, (frames,) [m].
 
-        The source's height times the scale; within the noise of a planted foot it is zero, and
-        between one and three times that noise it goes smoothly over.
+        Zero while a foot of the source is planted, whatever a few centimetres of noise say; else
+        the source's height, times the scale, above where it was last and will next be planted.
         """
-        height = lowest(self.source_places) - self.source_floor
-        part = np.clip((height / (0.6 * CONTACT_HEIGHT * self.source.leg_length) - 1.0) / 2.0, 0.0, 1.0)
-        return np.asarray(self.scale * height * part * part * (3.0 - 2.0 * part))
+        height = lowest(self.source_places)
+        standing = self.standing()
+        floor = np.full(len(height), self.source_floor)
+        if standing.any():
+            floor = np.interp(self.times, self.times[standing], height[standing])
+        return np.asarray(self.scale * (height - floor))
 
 
 @dataclass(frozen=True, eq=False)

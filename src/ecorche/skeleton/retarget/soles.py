@@ -109,8 +109,11 @@ def _sole(figure: Figure, side: str) -> Sole:
 
 
 def lowest(places: tuple[Floats, Floats]) -> Floats:
-    """The height of the lowest sole point of both feet, shape (frames,) [m]."""
-    return np.asarray(np.minimum(places[0][..., 1].min(axis=1), places[1][..., 1].min(axis=1)))
+    """The height of the lowest heel or ball of both feet, shape (frames,) [m].
+
+    Tips do not count: rigs disagree on where toes end, and toes bend.
+    """
+    return np.asarray(np.minimum(places[0][:, :2, 1].min(axis=1), places[1][:, :2, 1].min(axis=1)))
 
 
 def floor_of_motion(places: tuple[Floats, Floats]) -> float:
