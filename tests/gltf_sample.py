@@ -11,6 +11,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ecorche.body.character import Character, SkinnedMesh
+from ecorche.skeleton.kinematics import difference_from_bind
+
 CODES = {"i1": 5120, "u1": 5121, "i2": 5122, "u2": 5123, "u4": 5125, "f4": 5126}
 KINDS = {1: "SCALAR", 2: "VEC2", 3: "VEC3", 4: "VEC4", 16: "MAT4"}
 
@@ -112,3 +115,19 @@ def strip_of_two_bones() -> Sample:
     sample.add("skins", {"joints": [0, 1], "inverseBindMatrices": sample.accessor(columns(inverse_binds()))})
     sample.add("scenes", {"nodes": [0, 2]})
     return sample
+
+
+def primitive(sample: Sample) -> dict[str, Any]:
+    found: dict[str, Any] = sample.json["meshes"][0]["primitives"][0]
+    return found
+
+
+def skinned(character: Character, mesh: SkinnedMesh, local: npt.NDArray[np.float64]) -> npt.NDArray[Any]:
+    """Linear skinning straight from its definition, shape (vertices, 3)."""
+    moved = np.eye(4) + difference_from_bind(character.skeleton, local)
+    if mesh.own_bind is not None:
+        moved = moved @ mesh.own_bind
+    assert mesh.weights is not None
+    joints, weights = mesh.weights.padded()
+    blended = np.einsum("vk,vkij->vij", weights.astype(np.float64), moved[joints])
+    return np.asarray(np.einsum("vij,vj->vi", blended[:, :3, :3], mesh.mesh.points) + blended[:, :3, 3])

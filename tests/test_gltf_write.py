@@ -281,6 +281,22 @@ def test_materials_of_other_formats_and_their_images_are_written(tmp_path: Path)
     assert after.images[0].data == b"\x89PNG\r\n\x1a\n"
 
 
+def test_a_webp_texture_keeps_its_extension(tmp_path: Path) -> None:
+    character = tube()
+    mesh = character.meshes[0]
+    character = replace(
+        character,
+        meshes=(replace(mesh, mesh=replace(mesh.mesh, material=0)),),
+        materials=(Material("cloth", base_color_image=0),),
+        images=(Image("weave", "image/webp", b"RIFF\0\0\0\0WEBP"),),
+    )
+    write_take(tmp_path / "webp.glb", Take(character))
+    content = content_of(tmp_path / "webp.glb")
+    assert content["textures"] == [{"extensions": {"EXT_texture_webp": {"source": 0}}}]
+    assert content["extensionsRequired"] == ["EXT_texture_webp"]
+    assert read_character(tmp_path / "webp.glb").materials[0].base_color_image == 0
+
+
 def test_a_morph_of_a_few_vertices_is_stored_sparse(tmp_path: Path) -> None:
     character = tube()
     mesh = character.meshes[0]

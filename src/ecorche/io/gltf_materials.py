@@ -17,6 +17,9 @@ from ecorche.io.gltf_file import GltfFile, Json
 SAMPLER = "ecorche_sampler"
 """Key beside a texture reference that holds the glTF sampler."""
 
+WEBP = "image/webp"
+"""An image only an extension may refer to."""
+
 
 def read_images(file: GltfFile) -> tuple[tuple[Image, ...], dict[int, int]]:
     """The images whose bytes are there, and their number by glTF image; missing ones are noted."""
@@ -32,10 +35,17 @@ def read_images(file: GltfFile) -> tuple[tuple[Image, ...], dict[int, int]]:
             except ReadError as error:
                 file.notes.append(f"image {index} is left out: {error.what}")
                 continue
-        mime = entry.get("mimeType") or ("image/jpeg" if data[:2] == b"\xff\xd8" else "image/png")
+        mime = str(entry.get("mimeType") or _mime_type(data))
         numbers[index] = len(images)
-        images.append(Image(file.name(entry, f"image_{index}"), str(mime), data))
+        images.append(Image(file.name(entry, f"image_{index}"), mime, data))
     return tuple(images), numbers
+
+
+def _mime_type(data: bytes) -> str:
+    """The kind of an image by its first bytes."""
+    if data[:2] == b"\xff\xd8":
+        return "image/jpeg"
+    return WEBP if data[:4] == b"RIFF" and data[8:12] == b"WEBP" else "image/png"
 
 
 def read_materials(file: GltfFile, images: dict[int, int]) -> tuple[Material, ...]:
@@ -98,7 +108,9 @@ def _texture_references(material: Json) -> Iterator[tuple[Json, str]]:
             todo.append(value)
 
 
-def write_materials(materials: Sequence[Material], needed: Sequence[tuple[int, bool]]) -> Json:
+def write_materials(
+    materials: Sequence[Material], images: Sequence[Image], needed: Sequence[tuple[int, bool]]
+) -> Json:
     """glTF ``materials``, ``textures`` and ``samplers``; ``needed`` lists (material, force both sides)."""
     textures: list[Json] = []
     samplers: list[Json] = []
@@ -112,7 +124,10 @@ def write_materials(materials: Sequence[Material], needed: Sequence[tuple[int, b
     for number, both_sides in needed:
         raw = copy.deepcopy(materials[number].extra.get("gltf")) or _plain(materials[number])
         for holder, key in list(_texture_references(raw)):
-            texture = {"source": holder[key]["index"]}
+            image = holder[key]["index"]
+            texture: Json = {"source": image}
+            if images[image].mime_type == WEBP:
+                texture = {"extensions": {"EXT_texture_webp": texture}}
             sampler = holder[key].pop(SAMPLER, None)
             if sampler is not None:
                 texture["sampler"] = place(samplers, sampler)
@@ -123,10 +138,10 @@ def write_materials(materials: Sequence[Material], needed: Sequence[tuple[int, b
     return {k: v for k, v in (("materials", written), ("textures", textures), ("samplers", samplers)) if v}
 
 
-def extensions_of(material_list: Sequence[Json]) -> list[str]:
-    """The extensions the written materials use, sorted."""
+def extensions_of(entries: Json) -> list[str]:
+    """The extensions that written materials and textures use, sorted."""
     found: set[str] = set()
-    todo: list[Any] = list(material_list)
+    todo: list[Any] = [entries]
     while todo:
         value = todo.pop()
         if isinstance(value, dict):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
@@ -27,7 +28,7 @@ from ecorche.skeleton.skeleton import Skeleton
 
 Floats = npt.NDArray[np.float64]
 
-GENERATOR = "ecorche 0.1.0"
+GENERATOR = f"ecorche {version('ecorche')}"
 
 
 @dataclass
@@ -228,7 +229,7 @@ def _write_meshes(draft: _Draft, found: list[Departure] | None) -> Json:
         draft.meshes.append(_mesh_entry(draft, mesh, found[number] if found else None, needed))
         draft.nodes.append(node)
         draft.mesh_nodes[number] = len(draft.nodes) - 1
-    return write_materials(character.materials, variants)
+    return write_materials(character.materials, character.images, variants)
 
 
 def _mesh_entry(
@@ -357,9 +358,10 @@ def _content(draft: _Draft, scene: Json, materials: Json) -> Json:
     if draft.errors:
         asset["extras"] = {"ecorche": {"skin": draft.errors}}
     images = write_images(draft.character.images, lambda image: draft.buffer.view(image.data))
-    extensions = extensions_of(materials.get("materials", []))
+    extensions = extensions_of(materials)
     lists: Json = {
         "extensionsUsed": extensions,
+        "extensionsRequired": [e for e in extensions if e == "EXT_texture_webp"],
         "nodes": draft.nodes,
         "meshes": draft.meshes,
         "skins": draft.skins,
