@@ -105,12 +105,13 @@ def test_wrapped_frames_are_read(tmp_path: Path) -> None:
 
 
 def test_fast_enough(data: Path) -> None:
+    """Processor time, so that a busy machine does not count."""
     path = data / "cmu" / "02_01.bvh"
     taken = []
     for _ in range(5):
-        start = time.perf_counter()
+        start = time.process_time()
         assert read_motion(path).frame_count == 344
-        taken.append(time.perf_counter() - start)
+        taken.append(time.process_time() - start)
     assert min(taken) < 0.05
 
 
