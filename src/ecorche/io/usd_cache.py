@@ -12,7 +12,7 @@ from pxr import UsdGeom
 
 from ecorche.body.frames import Frame, PointSet
 from ecorche.errors import MeshError
-from ecorche.io.usd_mesh import ReadMesh
+from ecorche.io.usd_mesh import ReadMesh, normals_in_order
 from ecorche.io.usd_stage import (
     Space,
     bounded_memory,
@@ -106,16 +106,19 @@ class UsdFrames:
     def _normals(
         self, mesh: ReadMesh, schema: Any, code: float, place: npt.NDArray[np.float64]
     ) -> PointSet | None:
-        bind = mesh.skinned.mesh.normals
         attribute = schema.GetNormalsAttr()
-        if bind is None or attribute.GetNumTimeSamples() == 0:
+        if attribute.GetNumTimeSamples() == 0:
             return None
         normals = floats3(attribute.Get(code), "normals", mesh.source.where)
-        if len(normals) != len(bind):
-            return None
-        if len(bind) != mesh.skinned.mesh.vertex_count and mesh.corner_order is not None:
-            normals = normals[mesh.corner_order]
-        return turn_normals(place, normals)
+        surface = mesh.skinned.mesh
+        ordered = normals_in_order(
+            normals,
+            str(schema.GetNormalsInterpolation()),
+            surface.face_indices,
+            surface.vertex_count,
+            mesh.corner_order,
+        )
+        return None if ordered is None else turn_normals(place, ordered)
 
     def _skinned(self, number: int, frame: int, points: PointSet) -> PointSet:
         # skinning compiles code: only a cache that mixes posed and skinned meshes pays for it

@@ -205,41 +205,59 @@ def _normals(
 ) -> npt.NDArray[np.float32] | None:
     """Authored normals at bind, a vertex or a corner each; None where there are none we can use."""
     prim = schema.GetPrim()
+    # where the points have a default, which is bind, the samples' normals belong to other poses
+    default_only = schema.GetPointsAttr().Get() is not None
     primvar = UsdGeom.PrimvarsAPI(prim).GetPrimvar("normals")
-    kept_at_bind = prim.GetAttribute("ecorche:bind:normals")
-    if kept_at_bind and (kept := kept_at_bind.Get()) is not None:
-        values, interpolation = floats3(kept, "normals", where), ""
+    kept = prim.GetAttribute("ecorche:bind:normals").Get()
+    own = schema.GetNormalsAttr()
+    if kept is not None:
+        values = floats3(kept, "normals", where)
+        interpolation = "vertex" if len(values) == vertex_count else "faceVarying"
     elif primvar and primvar.HasAuthoredValue():
         values = numbers(steady_value(primvar.GetAttr())).astype(np.float32)
         if primvar.IsIndexed():
             values = values[integers(steady_value(primvar.GetIndicesAttr()))]
         interpolation = str(primvar.GetInterpolation())
-    elif schema.GetNormalsAttr().HasAuthoredValue():
-        values = floats3(steady_value(schema.GetNormalsAttr()), "normals", where)
+    elif (found := own.Get() if default_only else steady_value(own)) is not None:
+        values = floats3(found, "normals", where)
         interpolation = str(schema.GetNormalsInterpolation())
     else:
         return None
-    interpolation = interpolation or ("vertex" if len(values) == vertex_count else "faceVarying")
     if not np.isfinite(values).all():
         notes.append(f"{where}: its normals are not finite numbers and are left out")
         return None
+    ordered = normals_in_order(values, interpolation, face_indices, vertex_count, corner_order)
+    if ordered is None:
+        notes.append(f"{where}: its {len(values)} {interpolation} normals fit no vertex or corner; left out")
+        return None
+    return turn_normals(matrix, ordered)
+
+
+def normals_in_order(
+    values: npt.NDArray[np.float32],
+    interpolation: str,
+    face_indices: npt.NDArray[np.int32],
+    vertex_count: int,
+    corner_order: npt.NDArray[np.int64] | None,
+) -> npt.NDArray[np.float32] | None:
+    """A file's normals (n, 3) a vertex or a corner of ours; None where they fit neither.
+
+    A `Mesh` tells the two by their number; with as many corners as vertices it is a vertex each.
+    """
     corner_count = len(face_indices)
     if interpolation in ("vertex", "varying") and len(values) == vertex_count:
-        return turn_normals(matrix, values)
-    if interpolation == "faceVarying" and len(values) == corner_count:
-        if corner_order is not None:
-            values = values[corner_order]
-        if corner_count == vertex_count:
-            # as many vertices as corners: say it a vertex, since a Mesh tells the two by their number
-            if len(np.unique(face_indices)) != corner_count:
-                notes.append(f"{where}: its normals a corner cannot be told from a vertex; left out")
-                return None
-            in_order = np.empty_like(values)
-            in_order[face_indices] = values
-            values = in_order
-        return turn_normals(matrix, values)
-    notes.append(f"{where}: its {len(values)} {interpolation} normals fit no vertex or corner; left out")
-    return None
+        return values
+    if interpolation != "faceVarying" or len(values) != corner_count:
+        return None
+    if corner_order is not None:
+        values = values[corner_order]
+    if corner_count != vertex_count:
+        return values
+    if len(np.unique(face_indices)) != corner_count:
+        return None
+    by_vertex = np.empty_like(values)
+    by_vertex[face_indices] = values
+    return by_vertex
 
 
 def _subsets(

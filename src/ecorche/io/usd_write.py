@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 from pxr import Sdf, Tf, Usd, UsdGeom, UsdSkel
 
-import ecorche
 from ecorche.base.files import require_folder, whole_file
 from ecorche.body.character import Character
 from ecorche.body.take import Take
@@ -29,6 +28,7 @@ from ecorche.io.usd_write_scene import Scene, shape_weights
 from ecorche.io.usd_write_skeleton import TimeLine, time_line, write_animation, write_skeleton
 from ecorche.io.usd_write_skin import write_extents, write_skinned
 from ecorche.skeleton.motion import Motion
+from ecorche.version import __version__
 
 WAYS = ("points", "skeleton")
 
@@ -115,7 +115,7 @@ def _write_metadata(stage: Any, take: Take, line: TimeLine) -> None:
         codes = line.codes(_times(take))
         stage.SetStartTimeCode(codes[0])
         stage.SetEndTimeCode(codes[-1])
-    stage.GetRootLayer().customLayerData = {"creator": f"ecorche {ecorche.__version__}"}
+    stage.GetRootLayer().customLayerData = {"creator": f"ecorche {__version__}"}
 
 
 def _write_textures(target: Path, character: Character) -> Callable[[int], str]:
