@@ -66,7 +66,7 @@ def mirrored(character: Character) -> Character:
         skeleton.tails * [-1.0, 1.0, 1.0],
     )
     meshes = tuple(
-        replace(m, mesh=replace(m.mesh, points=m.mesh.points * np.float32([-1, 1, 1]), normals=None))
+        replace(m, mesh=replace(m.mesh, points=m.mesh.points * np.array([-1, 1, 1], np.float32), normals=None))
         for m in character.meshes
     )
     return replace(character, skeleton=flipped, meshes=meshes, motions=(), cache=None)

@@ -258,8 +258,8 @@ def test_control_c_leaves_nothing_half_written_and_the_bake_resumes(
     data: Path, man: Path, tmp_path: Path
 ) -> None:
     target = tmp_path / "walk.usdc"
-    command = [sys.executable, "-m", "ecorche", "bake", man, "-m", data / "cmu" / "13_13.bvh", "-o", target]
-    command += ["--rate", "2000"]
+    command: list[str | Path] = [sys.executable, "-m", "ecorche", "bake", man, "-o", target]
+    command += ["-m", data / "cmu" / "13_13.bvh", "--rate", "2000"]
     child = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     state = tmp_path / ".walk.usdc.baking" / "state.json"
     deadline = time.monotonic() + 90

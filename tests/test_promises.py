@@ -86,7 +86,7 @@ def test_a_mirrored_character_in_the_mirrored_pose_has_the_mirrored_skin(
     for index in (0, 100, 300):
         skin = evaluate(body, Pose(walk.local[index])).points[0]
         image = evaluate(twin_body, Pose(mirrored_matrices(walk.local[index]))).points[0]
-        np.testing.assert_allclose(image, skin * np.float32([-1, 1, 1]), atol=1e-5)
+        np.testing.assert_allclose(image, skin * np.array([-1, 1, 1], np.float32), atol=1e-5)
 
 
 def test_borders_of_two_primitives_stay_closed(data: Path) -> None:

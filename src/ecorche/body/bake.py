@@ -12,11 +12,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
-import ecorche
 from ecorche.body.evaluate import LiveFrames
 from ecorche.body.frames import Frame, Frames
 from ecorche.body.spool import Spool
 from ecorche.body.take import Take
+from ecorche.version import __version__
 
 Progress = Callable[[str, int, int], None]
 """Called with the stage (``"bake"`` or ``"write"``), frames done, and frames in all."""
@@ -74,7 +74,7 @@ def bake(
 
 def _key(take: Take) -> str:
     """Everything the frames of a take depend on, in short."""
-    digest = hashlib.sha256(ecorche.__version__.encode())
+    digest = hashlib.sha256(__version__.encode())
     for mesh in take.character.meshes:
         digest.update(mesh.name.encode() + mesh.mesh.points.tobytes() + mesh.mesh.face_indices.tobytes())
         if mesh.weights is not None:

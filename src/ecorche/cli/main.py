@@ -11,6 +11,7 @@ import typer
 
 from ecorche.cli import bake, check, convert, info, rebind, render, rig, sample
 from ecorche.errors import EcorcheError
+from ecorche.version import __version__
 
 app = typer.Typer(
     name="ecorche",
@@ -60,9 +61,7 @@ for _verb in (
 
 def _version(asked: bool) -> None:
     if asked:
-        import ecorche
-
-        typer.echo(f"ecorche {ecorche.__version__}")
+        typer.echo(f"ecorche {__version__}")
         raise typer.Exit
 
 

@@ -13,6 +13,7 @@ from ecorche.errors import EcorcheError
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
+    from rich.progress import TaskID
 
 
 def frame_range(text: str | None) -> tuple[int, int] | None:
@@ -97,11 +98,11 @@ def progress_bar() -> Bar:
 
 def report_to(bar: Bar) -> Callable[[str, int, int], None]:
     """A progress callback that keeps one line of the bar a stage."""
-    lines: dict[str, int] = {}
+    lines: dict[str, TaskID] = {}
 
     def told(stage: str, done: int, total: int) -> None:
         if stage not in lines:
-            lines[stage] = bar.add_task(stage, total=total)  # type: ignore[assignment]
-        bar.update(lines[stage], completed=done)  # type: ignore[arg-type]
+            lines[stage] = bar.add_task(stage, total=total)
+        bar.update(lines[stage], completed=done)
 
     return told

@@ -15,7 +15,6 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-import ecorche
 from ecorche.base.files import whole_file
 from ecorche.base.mesh import Mesh
 from ecorche.body.character import Character, Material, SkinnedMesh
@@ -28,6 +27,7 @@ from ecorche.skeleton.kinematics import difference_from_bind
 from ecorche.skeleton.motion import Motion
 from ecorche.skeleton.naming import JOINTS, recognise
 from ecorche.skeleton.skeleton import Skeleton
+from ecorche.version import __version__
 
 SHOWN_DEPARTURE = 1e-5
 """Departures from linear skinning smaller than this [m] are rounding, not worth a note."""
@@ -51,7 +51,7 @@ def write_take(path: Path, take: Take, options: WriteOptions) -> Written:  # noq
             with xml.inside("head"):
                 xml.element("component", name="HAnim", level="1")
                 xml.element("meta", name="title", content=path.name)
-                xml.element("meta", name="generator", content=f"Ecorche {ecorche.__version__}")
+                xml.element("meta", name="generator", content=f"Ecorche {__version__}")
             with xml.inside("Scene"):
                 _SceneWriter(xml, character).write(motions)
     return Written(tuple(notes))
@@ -192,7 +192,7 @@ class _SceneWriter:
         if len(index):
             fields |= {"skinCoordIndex": numbers(index), "skinCoordWeight": numbers(weight)}
         self.xml.open("HAnimJoint", **fields)
-        with self.xml.inside("MetadataSet", name="rig notes", reference="ecorche"):
+        with self.xml.inside("MetadataSet", **_NOTES):
             self._note("MetadataString", "joint", quoted([skeleton.names[joint]]))
             if not np.array_equal(skeleton.bind_world[joint, :3, :3], np.eye(3)):
                 self._note("MetadataDouble", "axes", exact(skeleton.bind_world[joint, :3, :3]))
@@ -201,8 +201,9 @@ class _SceneWriter:
         if canonical is not None:
             self.xml.element("HAnimSegment", DEF=f"segment_{joint}", name=JOINTS[canonical].segment)
 
-    def _note(self, kind: str, name: str, value: str) -> None:
-        self.xml.element(kind, name=name, reference="ecorche", value=value, containerField="value")
+    def _note(self, kind: str, name: str, value: str, field: str = "value") -> None:
+        """Metadata of ours; ``field`` is where it stands: alone in a node, or in a set."""
+        self.xml.element(kind, name=name, reference="ecorche", value=value, containerField=field)
 
     def _influences(self, joint: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float32]]:
         """The skin points a joint moves and their weights."""
@@ -263,7 +264,7 @@ class _SceneWriter:
             chosen = rows if uv.indices is None else uv.indices[rows]
             fields["texCoordIndex"] = numbers(_with_ends(chosen, counts))
         with self.xml.inside("IndexedFaceSet", **fields):
-            with self.xml.inside("MetadataSet", name="mesh notes", reference="ecorche"):
+            with self.xml.inside("MetadataSet", **_NOTES):
                 self._note("MetadataString", "mesh", quoted([mesh.name]))
                 if skin:
                     self._note("MetadataInteger", "points", f"{start} {mesh.vertex_count}")
@@ -283,7 +284,7 @@ class _SceneWriter:
     def _appearance(self, material: int | None) -> None:
         if material is None:
             with self.xml.inside("Appearance"):
-                self.xml.element("MetadataString", name="material", reference="ecorche", value="")
+                self._note("MetadataString", "material", "", field="metadata")
                 self.xml.element("Material")
             return
         name = f"look_{material}"
@@ -293,8 +294,7 @@ class _SceneWriter:
         self.looks.add(material)
         look: Material = self.character.materials[material]
         with self.xml.inside("Appearance", DEF=name):
-            noted = quoted([look.name])
-            self.xml.element("MetadataString", name="material", reference="ecorche", value=noted)
+            self._note("MetadataString", "material", quoted([look.name]), field="metadata")
             self.xml.element(
                 "PhysicalMaterial",
                 baseColor=numbers(np.array(look.base_color[:3])),
@@ -318,8 +318,7 @@ class _SceneWriter:
         sensor |= {"loop": "true", "enabled": "true" if number == 0 else "false"}
         with self.xml.inside("TimeSensor", **sensor):
             if first != 0.0:
-                start = exact(np.array([first]))
-                self.xml.element("MetadataDouble", name="start", reference="ecorche", value=start)
+                self._note("MetadataDouble", "start", exact(np.array([first])), field="metadata")
         keys = exact((motion.times - first) / cycle)
         for joint, name in enumerate(self.names):
             moving = dict(joint_fields(self.skeleton, joint, motion.local[:, joint]).items())
@@ -344,6 +343,7 @@ class _SceneWriter:
         )
 
 
+_NOTES = {"name": "notes", "reference": "ecorche", "containerField": "metadata"}
 _DEFAULTS = {
     "rotation": (0.0, 0.0, 1.0, 0.0),
     "scaleOrientation": (0.0, 0.0, 1.0, 0.0),

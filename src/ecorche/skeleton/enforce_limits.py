@@ -66,6 +66,9 @@ class LimitReport:
     free: tuple[str, ...]
     frames: int
 
+    def __str__(self) -> str:
+        return "\n".join(self.lines())
+
     def lines(self) -> list[str]:
         """The report as readable lines, the worst joint first."""
         if not self.rows:
