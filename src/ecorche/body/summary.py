@@ -99,7 +99,7 @@ def _mesh(mesh: SkinnedMesh, is_body: bool) -> MeshSummary:
     influences = "stands still"
     if mesh.weights is not None:
         counts = np.diff(mesh.weights.starts)
-        low, high = int(counts.min(initial=0)), int(counts.max(initial=0))
+        low, high = (int(counts.min()), int(counts.max())) if len(counts) else (0, 0)
         influences = f"{low}–{high} joints a vertex" if low != high else f"{low} joints a vertex"
     used = {s.material for s in mesh.mesh.subsets} | {mesh.mesh.material}
     return MeshSummary(

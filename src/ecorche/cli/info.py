@@ -27,6 +27,8 @@ def info(
     from rich.table import Table
 
     console = Console()
+    if not console.is_terminal:
+        console = Console(width=200)  # a file or a pipe has no edge to fit
     console.print(f"[bold]{file.name}[/]  {summary.size_text}, {summary.units_text}")
     meshes = Table("mesh", "vertices", "faces", "influences", "morphs", "materials", box=None, pad_edge=False)
     for mesh in summary.meshes:
