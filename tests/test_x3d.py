@@ -547,7 +547,7 @@ def test_damaged_text_ends_in_a_message(tmp_path: Path, text: str, name: str) ->
         "é",
         "99999999999",
     ]
-    for _ in range(400):
+    for _ in range(150):
         broken = text
         for _ in range(int(rng.integers(1, 4))):
             at, size = int(rng.integers(len(broken))), int(rng.choice([0, 1, 3, 40]))

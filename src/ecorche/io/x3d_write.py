@@ -129,7 +129,7 @@ class _SceneWriter:
         self.looks: set[int] = set()
 
     def write(self, motions: tuple[Motion, ...]) -> None:
-        self._viewpoint()
+        self._viewpoint(motions)
         with self.xml.inside(
             "HAnimHumanoid",
             DEF="humanoid",
@@ -150,10 +150,11 @@ class _SceneWriter:
         for number, motion in enumerate(motions):
             self._clip(number, motion)
 
-    def _viewpoint(self) -> None:
-        """A camera from the front that frames the figure."""
-        heads = self.skeleton.bind_world[:, :3, 3]
-        points = np.concatenate([heads, *(m.mesh.points for m in self.character.meshes)])
+    def _viewpoint(self, motions: tuple[Motion, ...]) -> None:
+        """A camera from the front that frames the figure, wherever its first motion takes it."""
+        worlds = motions[0].world() if motions else self.skeleton.bind_world[None]
+        heads = worlds[:, :, :3, 3].reshape(-1, 3)
+        points = np.concatenate([heads, *([] if motions else (m.mesh.points for m in self.character.meshes))])
         low, high = points.min(axis=0), points.max(axis=0)
         middle, size = 0.5 * (low + high), float((high - low).max())
         stand = middle + np.array([0.0, 0.0, 1.6 * size])
