@@ -257,7 +257,7 @@ FOREIGN = """<?xml version="1.0" encoding="UTF-8"?>
       <HAnimHumanoid DEF='Joe' name='Joe' version='2.0'>
         <HAnimJoint DEF='Joe_root' name='humanoid_root' containerField='skeleton' center='0 90 0'
                     skinCoordIndex='0 1' skinCoordWeight='1 1'>
-          <HAnimSegment name='sacrum'>
+          <HAnimSegment name='sacrum'><HAnimDisplacer name='breath'/>
             <HAnimSite name='crotch_pt' translation='0 82 2'/>
             <Transform translation='0 90 0'>
               <Shape DEF='box'>
@@ -329,6 +329,7 @@ def test_a_foreign_humanoid_is_read_with_its_unit_and_place(tmp_path: Path) -> N
         "the weights of 1 vertices of 'skin' did not sum to one",
         "the Sphere shape in line 19 is no polygon mesh",
         "1 faces with fewer than three corners were left out (line 14)",
+        "1 displacers, which reshape parts of the surface, were not read",
         "1 sites with the joints that carry them: crotch_pt (humanoid_root)",
     ):
         assert words in told

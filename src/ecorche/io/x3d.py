@@ -86,6 +86,12 @@ def _notes(scene: Scene, humanoid: Humanoid) -> list[str]:
     if humanoid.sites:
         listed = ", ".join(f"{s.name} ({s.joint})" for s in humanoid.sites)
         notes.append(f"{len(humanoid.sites)} sites with the joints that carry them: {listed}")
+    carriers = [node for joint in humanoid.joints for node in (joint, *joint.below("children"))]
+    displacers = sum(len(node.below("displacers")) for node in carriers)
+    if displacers:
+        notes.append(f"{displacers} displacers, which reshape parts of the surface, were not read")
+    if humanoid.node.below("motions"):
+        notes.append("motions in HAnimMotion nodes were not read; interpolators are")
     unknown = scene.prototypes - {*HUMANOIDS, *JOINTS, *SEGMENTS, *SITES, "Displacer", "HAnimDisplacer"}
     if unknown:
         notes.append(f"what the file's own prototypes hold was not read: {', '.join(sorted(unknown))}")

@@ -22,6 +22,7 @@ _DEFAULT_FIELDS = {
     "Coordinate": "coord",
     "CoordinateDouble": "coord",
     "HAnimDisplacer": "displacers",
+    "HAnimMotion": "motions",
     "ImageTexture": "texture",
     "IndexedFaceSet": "geometry",
     "IndexedTriangleSet": "geometry",
