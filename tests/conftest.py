@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -24,3 +26,20 @@ def data() -> Path:
     if not folder.is_dir():
         skip_or_fail("no real data: set ECORCHE_DATA to the folder that holds human/, cmu/, dog/")
     return folder
+
+
+Figure = Callable[[str, float, float, str], None]
+"""Records what was compared, how far apart it was, what was asked for, and the unit."""
+
+
+@pytest.fixture(scope="session")
+def figure() -> Figure:
+    """Keep a measured figure for the results, where ECORCHE_FIGURES names a file to add it to."""
+
+    def record(what: str, measured: float, asked: float, unit: str) -> None:
+        if "ECORCHE_FIGURES" in os.environ:
+            with Path(os.environ["ECORCHE_FIGURES"]).open("a") as file:
+                line = {"what": what, "measured": measured, "asked": asked, "unit": unit}
+                file.write(json.dumps(line) + "\n")
+
+    return record

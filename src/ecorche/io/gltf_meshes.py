@@ -14,11 +14,11 @@ import numpy.typing as npt
 
 from ecorche.base.checks import require_finite, require_indices
 from ecorche.base.mesh import Attribute, FaceSubset, Mesh, Morph
+from ecorche.base.names import unique
 from ecorche.base.rotations import normalise
 from ecorche.base.transforms import transform_points
 from ecorche.errors import MeshError
 from ecorche.io.gltf_file import GltfFile, Json, decode
-from ecorche.io.gltf_skeleton import unique
 
 Floats32 = npt.NDArray[np.float32]
 

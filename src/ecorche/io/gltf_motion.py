@@ -13,12 +13,13 @@ import numpy as np
 import numpy.typing as npt
 
 from ecorche.base.checks import require_finite
+from ecorche.base.names import unique
 from ecorche.base.rotations import normalise, slerp_xyzw
 from ecorche.base.transforms import compose
 from ecorche.errors import MotionError
 from ecorche.io.gltf_file import GltfFile, Json
 from ecorche.io.gltf_nodes import NodeTree
-from ecorche.io.gltf_skeleton import Rig, unique
+from ecorche.io.gltf_skeleton import Rig
 from ecorche.skeleton.motion import Motion
 
 Floats = npt.NDArray[np.float64]

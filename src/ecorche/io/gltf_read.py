@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from ecorche.base.names import unique
 from ecorche.base.transforms import inverse
 from ecorche.body.character import Character, SkinnedMesh
 from ecorche.errors import MotionError, ReadError
@@ -13,7 +14,7 @@ from ecorche.io.gltf_materials import read_images, read_materials
 from ecorche.io.gltf_meshes import Surface, placed, read_surface
 from ecorche.io.gltf_motion import clip_names, moved_nodes, read_motions
 from ecorche.io.gltf_nodes import NodeTree, read_nodes
-from ecorche.io.gltf_skeleton import Rig, SkinBinding, read_rig, unique
+from ecorche.io.gltf_skeleton import Rig, SkinBinding, read_rig
 from ecorche.skeleton.motion import Motion
 from ecorche.skin.weights import SkinWeights, weights_from_table
 

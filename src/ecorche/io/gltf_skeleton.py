@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ecorche.base.checks import require_finite
+from ecorche.base.names import unique
 from ecorche.base.transforms import inverse
 from ecorche.errors import ReadError
 from ecorche.io.gltf_file import GltfFile
@@ -180,16 +181,6 @@ def _unique_names(file: GltfFile, tree: NodeTree, nodes: list[int]) -> tuple[str
             )
         names.append(name)
     return tuple(names)
-
-
-def unique(name: str, taken: set[str]) -> str:
-    """The name, or the name with the first free number after it; it is then taken."""
-    number, candidate = 2, name
-    while candidate in taken:
-        candidate = f"{name}.{number}"
-        number += 1
-    taken.add(candidate)
-    return candidate
 
 
 def _tail(file: GltfFile, tree: NodeTree, node: int) -> Floats:
