@@ -10,8 +10,10 @@ from pxr import Gf, UsdSkel, Vt
 from ecorche.base import rotations
 from ecorche.base.threads import at_most_threads
 from ecorche.errors import MeshError
+from ecorche.skeleton.skeleton import Skeleton
 from ecorche.skin.layout import group_vertices
 from ecorche.skin.linear import LinearSkinning
+from ecorche.skin.methods import SKINNING, make_skinning
 from ecorche.skin.weights import SkinWeights, weights_from_entries, weights_from_table
 
 Floats = npt.NDArray[np.float64]
@@ -132,6 +134,22 @@ def test_an_array_that_cannot_be_written_to_is_refused() -> None:
         skinning.apply(random_motion(3), out=np.empty((20, 3)))  # type: ignore[arg-type]
     with pytest.raises(MeshError, match=r"Give C-contiguous float32 of shape \(20, 3\)"):
         skinning.apply(random_motion(3), out=np.empty((21, 3), np.float32))
+
+
+@pytest.mark.parametrize("method", sorted(SKINNING))
+def test_joints_and_points_that_do_not_fit_are_refused(method: str) -> None:
+    points, weights = random_skin(200, 5, 2)
+    local = np.tile(np.eye(4), (5, 1, 1))
+    skeleton = Skeleton(
+        tuple("abcde"), np.arange(-1, 4, dtype=np.int32), local, local, np.full((5, 3), np.nan)
+    )
+    with pytest.raises(MeshError, match=r"200 vertices have weights, but the points have shape \(201, 3\)"):
+        make_skinning(method, np.zeros((201, 3), np.float32), weights, skeleton)
+    skinning = make_skinning(method, points, weights, skeleton)
+    with pytest.raises(MeshError, match=r"shape \(4, 4, 4\).*Give one 4 × 4 matrix a joint"):
+        skinning.apply(random_motion(4))
+    with pytest.raises(MeshError, match=r"the points have shape \(199, 3\). Give 200 points"):
+        skinning.apply(random_motion(5), points[1:])
 
 
 def test_groups_hold_every_vertex_once_and_all_its_weights() -> None:

@@ -8,6 +8,9 @@ Nothing here permits reassociation, so equal inputs give equal bits in every lan
 of threads. `multiply_add` is fused where the processor has that instruction and is two roundings
 where it has not: that is the one difference between processor families.
 
+Numba's cache of compiled kernels does not notice a change in this file or another helper: after such
+a change remove the ``*.nbi`` files beside the kernels.
+
 Within kernels: ``+ - * /`` between lanes or a lane and a float32, unary minus, and the functions
 below. The index arguments are not checked.
 """

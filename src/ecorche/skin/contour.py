@@ -30,8 +30,9 @@ from numba import njit, prange
 
 from ecorche.base.lanes import broadcast, load, multiply_add, where_less
 from ecorche.base.rotations import inverse_xyzw, matrix_from_xyzw, swing_twist_xyzw
+from ecorche.errors import MeshError
 from ecorche.skeleton.skeleton import Skeleton
-from ecorche.skin.layout import Points, checked_output, group_vertices, write_group
+from ecorche.skin.layout import Points, checked, group_vertices, read_group, write_group
 from ecorche.skin.rigid import rigid_parts
 from ecorche.skin.weights import SkinWeights, weights_from_entries
 
@@ -79,18 +80,23 @@ class ContourSkinning:
             out: Where to write; it must be C-contiguous float32 (vertices, 3).
         """
         groups = self._groups
-        out = checked_output(out, groups)
+        if difference.shape != (len(self._parents), 4, 4):
+            raise MeshError(
+                f"joint matrices have shape {difference.shape} for {len(self._parents)} joints",
+                remedy="Give one 4 × 4 matrix a joint of the skeleton the mesh is bound to",
+            )
         frames = np.concatenate([difference, self._without_twist(difference)])
+        given, out = checked(groups, frames, points, out)
         parts = rigid_parts(frames)
         minus = np.ascontiguousarray(-frames[:, :3, :], np.float32).reshape(-1, 12)
         minus_stretch = (-parts.stretch_difference).astype(np.float32).reshape(-1, 9)
-        grouped = self._bind if points is None else groups.gather(points)
         _skin(
             groups.vertices,
             groups.starts,
             groups.joints,
             groups.weights,
-            grouped,
+            self._bind,
+            given,
             self._centres,
             minus,
             parts.rotation_xyzw.astype(np.float32),
@@ -203,7 +209,8 @@ def _skin(
     starts: npt.NDArray[np.int64],
     joints: npt.NDArray[np.int32],
     weights: Points,
-    points: Points,
+    bind: Points,
+    given: Points,
     centres: Points,
     minus: Points,
     rotations: Points,
@@ -214,7 +221,7 @@ def _skin(
     for group in prange(len(vertices)):
         zero = broadcast(np.float32(0.0))
         first, last = starts[group], starts[group + 1]
-        x, y, z = load(points, 3 * group), load(points, 3 * group + 1), load(points, 3 * group + 2)
+        x, y, z = read_group(bind, given, vertices, group)
         cx, cy, cz = load(centres, 3 * group), load(centres, 3 * group + 1), load(centres, 3 * group + 2)
         ox, oy, oz = x - cx, y - cy, z - cz
 

@@ -26,7 +26,7 @@ from ecorche.base.lanes import (
     where_less,
 )
 from ecorche.base.rotations import multiply_xyzw
-from ecorche.skin.layout import Points, checked_output, group_vertices, write_group
+from ecorche.skin.layout import Points, checked, group_vertices, read_group, write_group
 from ecorche.skin.rigid import rigid_parts
 from ecorche.skin.weights import SkinWeights
 
@@ -57,20 +57,20 @@ class DualQuaternionSkinning:
             out: Where to write; it must be C-contiguous float32 (vertices, 3).
         """
         groups = self._groups
-        out = checked_output(out, groups)
+        given, out = checked(groups, difference, points, out)
         parts = rigid_parts(difference)
         translation = np.zeros((len(difference), 4))
         translation[:, :3] = 0.5 * difference[:, :3, 3]
         dual = multiply_xyzw(translation, parts.rotation_xyzw)
         screws = np.concatenate([parts.rotation_xyzw, dual], axis=1).astype(np.float32)
         minus_stretch = (-parts.stretch_difference).astype(np.float32).reshape(-1, 9)
-        grouped = self._bind if points is None else groups.gather(points)
         _skin(
             groups.vertices,
             groups.starts,
             groups.joints,
             groups.weights,
-            grouped,
+            self._bind,
+            given,
             screws,
             minus_stretch,
             parts.stretched,
@@ -85,7 +85,8 @@ def _skin(
     starts: npt.NDArray[np.int64],
     joints: npt.NDArray[np.int32],
     weights: Points,
-    points: Points,
+    bind: Points,
+    given: Points,
     screws: Points,
     minus_stretch: Points,
     stretched: bool,
@@ -94,9 +95,7 @@ def _skin(
     for group in prange(len(vertices)):
         zero = broadcast(np.float32(0.0))
         first, last = starts[group], starts[group + 1]
-        ux = load(points, 3 * group)
-        uy = load(points, 3 * group + 1)
-        uz = load(points, 3 * group + 2)
+        ux, uy, uz = read_group(bind, given, vertices, group)
         if stretched:
             sx, sy, sz = zero, zero, zero
             for row in range(first, last):

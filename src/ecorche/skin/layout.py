@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit, prange
 
-from ecorche.base.lanes import WIDTH, gather_points, rows_of_lanes, scatter_points, store, store_points
+from ecorche.base.lanes import WIDTH, gather_points, load, rows_of_lanes, scatter_points, store, store_points
 from ecorche.errors import MeshError
 from ecorche.skin.weights import SkinWeights
 
@@ -29,6 +29,7 @@ class Groups:
 
     Attributes:
         vertex_count: How many vertices there are.
+        joint_count: How many joints the weights name, the highest number plus one.
         vertices: Vertex of each lane, rising within a group, shape (groups, 16), int32; the last
             group repeats its last vertex to fill up.
         starts: Borders of each group's rows in ``joints`` and ``weights``, shape (groups + 1,).
@@ -37,6 +38,7 @@ class Groups:
     """
 
     vertex_count: int
+    joint_count: int
     vertices: npt.NDArray[np.int32]
     starts: npt.NDArray[np.int64]
     joints: npt.NDArray[np.int32]
@@ -44,6 +46,11 @@ class Groups:
 
     def gather(self, points: Points) -> Points:
         """Points (vertices, 3) in the order of the groups, as x, y, z lanes (groups, 3, 16)."""
+        if points.shape != (self.vertex_count, 3):
+            raise MeshError(
+                f"{self.vertex_count} vertices have weights, but the points have shape {points.shape}",
+                remedy="Give one point a vertex",
+            )
         grouped = rows_of_lanes((len(self.vertices), 3))
         _gather(np.ascontiguousarray(points, np.float32), self.vertices, grouped)
         return grouped
@@ -57,12 +64,13 @@ def group_vertices(weights: SkinWeights) -> Groups:
     lane = np.repeat(np.arange(vertices.size), counts)
     within = np.arange(len(lane)) - np.repeat(np.cumsum(counts) - counts, counts)
     entry = weights.starts[vertices.reshape(-1)][lane] + within
-    joint_count = int(weights.joints.max(initial=0)) + 1
+    joint_count = int(weights.joints.max(initial=-1)) + 1
     rows, row = np.unique((lane // WIDTH) * joint_count + weights.joints[entry], return_inverse=True)
     table = rows_of_lanes((len(rows),))
     table[row, lane % WIDTH] = weights.weights[entry]
     starts = np.searchsorted(rows // joint_count, np.arange(len(vertices) + 1))
-    return Groups(weights.vertex_count, vertices, starts, (rows % joint_count).astype(np.int32), table)
+    joints = (rows % joint_count).astype(np.int32)
+    return Groups(weights.vertex_count, joint_count, vertices, starts, joints, table)
 
 
 def _joint_set_ranks(weights: SkinWeights) -> npt.NDArray[np.int64]:
@@ -111,13 +119,40 @@ def _gather(points: Points, vertices: npt.NDArray[np.int32], grouped: Points) ->
         store(grouped, 3 * group + 2, z)
 
 
-def checked_output(out: Points | None, groups: Groups) -> Points:
-    """The array to write to: the caller's if it can be written to directly, or a new one."""
+@njit(inline="always")  # type: ignore[untyped-decorator]
+def read_group(bind: Points, given: Points, vertices: npt.NDArray[np.int32], group: int) -> Any:
+    """A group's x, y, z lanes: of the given points, or if there are none of the bind points; in kernels."""
+    if len(given) > 0:
+        x, y, z = gather_points(given, vertices, group)
+    else:
+        x, y, z = load(bind, 3 * group), load(bind, 3 * group + 1), load(bind, 3 * group + 2)
+    return x, y, z
+
+
+_NONE_GIVEN = np.zeros((0, 3), np.float32)
+
+
+def checked(
+    groups: Groups, difference: npt.NDArray[np.float64], points: Points | None, out: Points | None
+) -> tuple[Points, Points]:
+    """The points to use in place of the bind points (none: no rows) and the array to write to.
+
+    A kernel does not look where it reads and writes: what does not fit is refused here.
+    """
+    if difference.shape[1:] != (4, 4) or len(difference) < groups.joint_count:
+        raise MeshError(
+            f"joint matrices have shape {difference.shape}, but the weights name {groups.joint_count} joints",
+            remedy="Give one 4 × 4 matrix a joint of the skeleton the mesh is bound to",
+        )
+    shape = (groups.vertex_count, 3)
+    if points is not None and points.shape != shape:
+        raise MeshError(f"the points have shape {points.shape}", remedy=f"Give {shape[0]} points")
+    given = _NONE_GIVEN if points is None else np.ascontiguousarray(points, np.float32)
     if out is None:
-        return np.empty((groups.vertex_count, 3), np.float32)
-    if out.shape != (groups.vertex_count, 3) or out.dtype != np.float32 or not out.flags.c_contiguous:
+        return given, np.empty(shape, np.float32)
+    if out.shape != shape or out.dtype != np.float32 or not out.flags.c_contiguous:
         raise MeshError(
             f"the output array is {out.dtype} of shape {out.shape}",
-            remedy=f"Give C-contiguous float32 of shape ({groups.vertex_count}, 3)",
+            remedy=f"Give C-contiguous float32 of shape {shape}",
         )
-    return out
+    return given, out

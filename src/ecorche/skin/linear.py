@@ -12,7 +12,7 @@ import numpy.typing as npt
 from numba import njit, prange
 
 from ecorche.base.lanes import broadcast, load, multiply_add
-from ecorche.skin.layout import Points, checked_output, group_vertices, write_group
+from ecorche.skin.layout import Points, checked, group_vertices, read_group, write_group
 from ecorche.skin.weights import SkinWeights
 
 
@@ -28,6 +28,13 @@ class LinearSkinning:
         self._groups = group_vertices(weights)
         self._bind = self._groups.gather(points)
 
+    @property
+    def kept_bytes(self) -> int:
+        """Memory the prepared layout takes; all of it is read once a frame."""
+        groups = self._groups
+        kept = (self._bind, groups.vertices, groups.starts, groups.joints, groups.weights)
+        return sum(array.nbytes for array in kept)
+
     def apply(
         self,
         difference: npt.NDArray[np.float64],
@@ -42,10 +49,9 @@ class LinearSkinning:
             out: Where to write; it must be C-contiguous float32 (vertices, 3).
         """
         groups = self._groups
-        out = checked_output(out, groups)
+        given, out = checked(groups, difference, points, out)
         minus = np.ascontiguousarray(-difference[:, :3, :], np.float32).reshape(-1, 12)
-        grouped = self._bind if points is None else groups.gather(points)
-        _skin(groups.vertices, groups.starts, groups.joints, groups.weights, grouped, minus, out)
+        _skin(groups.vertices, groups.starts, groups.joints, groups.weights, self._bind, given, minus, out)
         return out
 
 
@@ -55,14 +61,13 @@ def _skin(
     starts: npt.NDArray[np.int64],
     joints: npt.NDArray[np.int32],
     weights: Points,
-    points: Points,
+    bind: Points,
+    given: Points,
     minus: Points,
     out: Points,
 ) -> None:
     for group in prange(len(vertices)):
-        x = load(points, 3 * group)
-        y = load(points, 3 * group + 1)
-        z = load(points, 3 * group + 2)
+        x, y, z = read_group(bind, given, vertices, group)
         sum_x = broadcast(np.float32(0.0))
         sum_y = broadcast(np.float32(0.0))
         sum_z = broadcast(np.float32(0.0))

@@ -1,0 +1,40 @@
+"""Timing by turns: every contender once a round, so that all see the same machine."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Timing:
+    """Milliseconds of repeated runs."""
+
+    median: float
+    fastest: float
+    slowest: float
+
+    def times(self, factor: float) -> Timing:
+        """The same with all figures multiplied, for work measured at a fraction of its size."""
+        return Timing(factor * self.median, factor * self.fastest, factor * self.slowest)
+
+
+def timing(milliseconds: list[float]) -> Timing:
+    """Median and range; the slowest tenth, where something else used the machine, is left out."""
+    kept = np.sort(milliseconds)[: max(1, -(-9 * len(milliseconds) // 10))]
+    return Timing(float(np.median(milliseconds)), float(kept[0]), float(kept[-1]))
+
+
+def by_turns(contenders: Mapping[str, Callable[[], object]], rounds: int) -> dict[str, Timing]:
+    """Run all contenders in turn, ``rounds`` times after two to warm up."""
+    taken: dict[str, list[float]] = {name: [] for name in contenders}
+    for turn in range(rounds + 2):
+        for name, run in contenders.items():
+            start = time.perf_counter()
+            run()
+            if turn >= 2:
+                taken[name].append(1e3 * (time.perf_counter() - start))
+    return {name: timing(values) for name, values in taken.items()}
