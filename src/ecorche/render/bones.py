@@ -32,7 +32,7 @@ class BoneShapes:
         across = normalise(np.cross(along, aside))
         upwards = np.cross(along, across)
         heads, tips, length = heads[self.joints], tips[self.joints], lengths[self.joints, None]
-        extent = np.ptp(skeleton.bind_world[:, :3, 3], axis=0).max()
+        extent = np.ptp(np.concatenate([heads, tips]), axis=0).max(initial=0.0)
         radius = np.minimum(_SLENDERNESS * length, _THICKEST * extent)
         waist = heads + _WAIST * length * along
         world = np.stack(

@@ -95,7 +95,9 @@ def direction(view: str, front: Floats) -> Floats:
     return towards
 
 
-def frame_subject(outlines: Floats, times: Floats, towards: Floats, aspect: float, *, follow: bool) -> Camera:
+def frame_subject(
+    outlines: Floats, times: Floats, towards: Floats, aspect: float, *, follow: bool, smoothing: float = 0.0
+) -> Camera:
     """A camera that keeps everything in the picture, at one distance for the whole motion.
 
     Args:
@@ -105,12 +107,14 @@ def frame_subject(outlines: Floats, times: Floats, towards: Floats, aspect: floa
         aspect: Width over height of the picture.
         follow: Whether the camera travels with the subject over the ground, or stands still. It
             never rises with a jump, or nobody would see the jump.
+        smoothing: How slowly it follows [s].
     """
     everything = outlines.reshape(-1, 3)
     middle = 0.5 * (everything.min(axis=0) + everything.max(axis=0))
     targets = np.tile(middle, (len(outlines), 1))
     if follow:
-        targets[:, ::2] = _smoothed(0.5 * (outlines.min(axis=1) + outlines.max(axis=1)), times)[:, ::2]
+        path = 0.5 * (outlines.min(axis=1) + outlines.max(axis=1))
+        targets[:, ::2] = _smoothed(path, times, smoothing)[:, ::2]
     right = normalise(np.cross((0.0, 1.0, 0.0), towards))
     axes = np.stack([right, np.cross(towards, right), towards])
     seen = (outlines - targets[:, None, :]) @ axes.T  # right, up, towards the camera
@@ -131,10 +135,18 @@ def _distance(seen: Floats, slopes: Floats) -> float:
     return float((seen[..., 2] + (np.abs(seen[..., :2]) / slopes).max(axis=-1)).max())
 
 
-def _smoothed(path: Floats, times: Floats, seconds: float = 0.4) -> Floats:
-    """A path (moments, 3) through a Gaussian window in time, so that the camera does not bob."""
-    if len(times) < 2:
+def _smoothed(path: Floats, times: Floats, seconds: float) -> Floats:
+    """A path (moments, 3) through a Gaussian window in time, so that the camera does not bob.
+
+    Beyond its ends the path goes on as its own point reflection: a steady walk stays centred.
+    """
+    if len(times) < 2 or seconds <= 0.0:
         return path
-    weights = np.exp(-0.5 * ((times[:, None] - times[None, :]) / seconds) ** 2)
-    smooth: Floats = weights @ path / weights.sum(axis=1, keepdims=True)
+    when = np.concatenate([2.0 * times[0] - times[:0:-1], times, 2.0 * times[-1] - times[-2::-1]])
+    where = np.concatenate([2.0 * path[0] - path[:0:-1], path, 2.0 * path[-1] - path[-2::-1]])
+    smooth = np.empty_like(path)
+    for moment, time in enumerate(times):
+        near = np.abs(when - time) <= 4.0 * seconds
+        weights = np.exp(-0.5 * ((when[near] - time) / seconds) ** 2)
+        smooth[moment] = weights @ where[near] / weights.sum()
     return smooth

@@ -6,6 +6,7 @@ of encoder threads and no metadata give the same bytes for the same pictures.
 
 from __future__ import annotations
 
+import contextlib
 import subprocess
 import tempfile
 from collections.abc import Iterable
@@ -62,6 +63,8 @@ def write_film(
             if encoder.poll() is None:
                 encoder.kill()
                 encoder.wait()
+            with contextlib.suppress(BrokenPipeError):
+                encoder.stdin.close()
         if code != 0:
             complaints.seek(0)
             said = complaints.read().decode(errors="replace").strip().splitlines()

@@ -31,6 +31,8 @@ Progress = Callable[[str, int, int], None]
 """Called with ``"render"``, pictures done, and pictures in all."""
 
 LARGEST_SIDE = 8192
+FOLLOW_SECONDS = 0.4
+"""How slowly a film's camera follows [s]."""
 FOLLOW_WHEN = 1.5
 """The camera travels along when standing still would make the subject this much smaller."""
 
@@ -167,7 +169,9 @@ def _pictures(
     aspect = size[0] / size[1]
     times = frames.times[numbers]
     fixed = frame_subject(seen.outlines, times, towards, aspect, follow=False)
-    follow = frame_subject(seen.outlines, times, towards, aspect, follow=True)
+    follow = frame_subject(
+        seen.outlines, times, towards, aspect, follow=True, smoothing=0.0 if fine else FOLLOW_SECONDS
+    )
     if camera == "auto":
         shrinks = np.linalg.norm(fixed.offset) / np.linalg.norm(follow.offset)
         camera = "follow" if shrinks > FOLLOW_WHEN else "fixed"
@@ -224,11 +228,12 @@ def _sheet(pictures: list[Picture], times: Floats, numbers: list[int], columns: 
     rows = -(-len(pictures) // columns)
     gap = 4
     sheet = np.full((rows * (height + gap) - gap, columns * (width + gap) - gap, 3), 255, np.uint8)
-    font = font_module.load_default(size=max(12.0, height / 22))
+    font = font_module.load_default(size=max(12.0, height / 24))
     for place, (picture, time, number) in enumerate(zip(pictures, times, numbers, strict=True)):
         labelled = image.fromarray(picture)
         label = f"{time:.2f} s   frame {number}"
-        draw_module.Draw(labelled).text((width // 32, height // 45), label, fill=(250, 250, 250), font=font)
+        place_of_label = (width // 30, height - height // 30)
+        draw_module.Draw(labelled).text(place_of_label, label, fill=(48, 52, 60), font=font, anchor="ls")
         top, left = (place // columns) * (height + gap), (place % columns) * (width + gap)
         sheet[top : top + height, left : left + width] = np.asarray(labelled)
     return sheet

@@ -18,8 +18,8 @@ from ecorche.base.mesh import Mesh
 
 Floats = npt.NDArray[np.float64]
 
-TEXELS = 320
-SAMPLES = 40_000
+TEXELS = 256
+SAMPLES = 30_000
 BANDS = 6
 CAST_DARKNESS, CONTACT_DARKNESS = 0.34, 0.6
 CONTACT_REACH = 0.06
@@ -62,7 +62,7 @@ class SurfaceSamples:
 def darkness(
     samples: npt.NDArray[np.float32],
     area_each: float,
-    centre: tuple[float, float],
+    centre: Floats,
     half_width: float,
     ground: float,
     to_light: Floats,
@@ -72,7 +72,7 @@ def darkness(
     Args:
         samples: Surface points [m], shape (samples, 3).
         area_each: Surface that each stands for [m²].
-        centre: The patch's middle, x and z [m].
+        centre: The patch's middle, x and z [m], shape (2,).
         half_width: Half the patch's side [m].
         ground: Height of the ground [m].
         to_light: Unit vector from the ground to the key light, shape (3,).
@@ -92,10 +92,12 @@ def darkness(
             continue
         thrown = samples[band][:, [0, 2]] - height[band, None] * slope
         blur = 0.008 * half_width + 0.10 * float(height[band].mean())
-        cast += gaussian_filter(_histogram(thrown, centre, texel), blur / texel, mode="constant")
+        cast += gaussian_filter(
+            _histogram(thrown, centre, texel), blur / texel, mode="constant", truncate=2.5
+        )
     near = np.exp(-height / (CONTACT_REACH * half_width))
     below = _histogram(samples[:, [0, 2]], centre, texel, near)
-    contact = gaussian_filter(below, 0.018 * half_width / texel, mode="constant")
+    contact = gaussian_filter(below, 0.018 * half_width / texel, mode="constant", truncate=2.5)
     light = np.exp(-2.0 * per_sample * cast)
     sky = np.exp(-2.0 * per_sample * contact)
     kept = (1.0 - CAST_DARKNESS * (1.0 - light)) * (1.0 - CONTACT_DARKNESS * (1.0 - sky))
@@ -104,12 +106,12 @@ def darkness(
 
 def _histogram(
     places: npt.NDArray[np.floating],
-    centre: tuple[float, float],
+    centre: Floats,
     texel: float,
     weights: npt.NDArray[np.floating] | None = None,
 ) -> Floats:
     """How many samples (or how much weight) fall into each texel."""
-    cell = np.floor((places - np.array(centre)) / texel).astype(np.int64) + TEXELS // 2
+    cell = np.floor((places - centre) / texel).astype(np.int64) + TEXELS // 2
     inside = ((cell >= 0) & (cell < TEXELS)).all(axis=1)
     flat = cell[inside, 1] * TEXELS + cell[inside, 0]
     counts = np.bincount(flat, None if weights is None else weights[inside], minlength=TEXELS * TEXELS)

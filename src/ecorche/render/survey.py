@@ -47,7 +47,8 @@ def survey(character: Character, frames: Frames, numbers: Sequence[int]) -> Surv
     stride = max(1, total // OUTLINE_POINTS)
     outlines, sides, lowest = [], [], []
     for number in numbers:
-        points = np.concatenate([frames[number].points[i] for i in shown]).astype(np.float64)
+        frame = frames[number]
+        points = np.concatenate([frame.points[i] for i in shown]).astype(np.float64)
         outermost = np.concatenate([points.argmin(axis=0), points.argmax(axis=0)])
         outlines.append(np.concatenate([points[::stride], points[outermost]]))
         sides.append(np.ptp(points, axis=0).max())
