@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import subprocess
 import sys
 from dataclasses import replace
@@ -14,10 +15,11 @@ import numpy.typing as npt
 import pytest
 from PIL import Image
 
-from ecorche.base.mesh import FaceSubset, Mesh, triangle_mesh
+from ecorche.base.mesh import Attribute, FaceSubset, Mesh, triangle_mesh
 from ecorche.base.rotations import xyzw_from_axis_angle
 from ecorche.base.transforms import compose, transform_points
 from ecorche.body.character import Character, Material, SkinnedMesh
+from ecorche.body.character import Image as CharacterImage
 from ecorche.body.frames import Frame, MemoryFrames
 from ecorche.body.take import Take
 from ecorche.errors import EcorcheError, MissingPackageError, WriteError
@@ -174,6 +176,34 @@ def test_faces_have_their_own_materials_and_still_takes_stand_at_bind(tmp_path: 
     picture = _picture(Take(character), tmp_path / "a.png", view="front")
     assert picture[30, 48].argmax() == 1
     assert picture[80, 48].argmax() == 0
+
+
+def _textured(data: bytes) -> Take:
+    """An egg whose picture is blue in its upper half, by UVs that run upwards."""
+    mesh = _egg((0.0, 0.9, 0.0), (0.3, 0.9, 0.3))
+    uv = np.stack([np.full(mesh.vertex_count, 0.5), mesh.points[:, 1] / 1.8], axis=1).astype(np.float32)
+    mesh = replace(mesh, uv=Attribute("st", uv))
+    paint = replace(RED, base_color=(1.0, 1.0, 1.0, 1.0), base_color_image=0)
+    image = CharacterImage("paint", "image/png", data)
+    return Take(
+        Character("egg", _skeleton(), (SkinnedMesh(mesh, None),), materials=(paint,), images=(image,))
+    )
+
+
+def test_textures_are_shown_the_right_way_up(tmp_path: Path) -> None:
+    pixels = np.zeros((64, 64, 3), np.uint8)
+    pixels[:32] = (20, 20, 200)
+    pixels[32:] = (200, 20, 20)
+    file = io.BytesIO()
+    Image.fromarray(pixels).save(file, "png")
+    picture = _picture(_textured(file.getvalue()), tmp_path / "a.png", view="front")
+    assert picture[30, 48].argmax() == 2
+    assert picture[80, 48].argmax() == 0
+
+
+def test_a_damaged_texture_is_named(tmp_path: Path) -> None:
+    with pytest.raises(EcorcheError, match="image 'paint': the texture cannot be decoded"):
+        _picture(_textured(b"no picture"), tmp_path / "a.png")
 
 
 def test_real_person_dog_and_horse(data: Path, tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from ecorche.base.mesh import Mesh, triangle_corners
 from ecorche.base.rotations import normalise
 from ecorche.body.character import Character, Image, Material
+from ecorche.errors import ReadError
 
 Points = npt.NDArray[np.float32]
 
@@ -116,8 +117,15 @@ def _uv(mesh: Mesh, split: bool) -> Points:
 def _texture(pv: Any, image: Image) -> Any:
     from PIL import Image as Pillow
 
-    with Pillow.open(io.BytesIO(image.data)) as opened:
-        pixels = np.asarray(opened.convert("RGB"))
+    try:
+        with Pillow.open(io.BytesIO(image.data)) as opened:
+            pixels = np.asarray(opened.convert("RGB"))
+    except (OSError, SyntaxError, ValueError, Pillow.DecompressionBombError) as error:
+        raise ReadError(
+            f"the texture cannot be decoded ({error})",
+            where=f"image {image.name!r}",
+            remedy="Replace it by a PNG or JPEG picture",
+        ) from error
     texture = pv.Texture(np.ascontiguousarray(pixels))
     texture.SetUseSRGBColorSpace(True)
     texture.interpolate = True
