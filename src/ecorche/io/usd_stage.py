@@ -19,6 +19,7 @@ from pxr import Sdf, Tf, Usd, UsdGeom, UsdUtils
 
 from ecorche.base import transforms
 from ecorche.errors import EcorcheError, ReadError
+from ecorche.io.usd_crate import require_sound_tables
 
 Floats = npt.NDArray[np.float64]
 
@@ -62,7 +63,9 @@ def _without_addresses(text: str) -> str:
 def readable_read_errors(path: Path) -> Iterator[None]:
     """Turn OpenUSD's exceptions, and the surprises of damaged values, into one message on ``path``."""
     try:
-        yield
+        # numbers that are none are found by checks with a message; NumPy need not warn of them first
+        with np.errstate(all="ignore"):
+            yield
     except EcorcheError as error:
         if error.where is not None and error.where.startswith(str(path)):
             raise
@@ -122,6 +125,7 @@ def size_on_disk(stage: Any) -> int:
 
 def open_stage(path: Path) -> Any:
     """The composed stage of a file, as it is on disk now."""
+    require_sound_tables(path)
     with bounded_memory(path.stat().st_size):
         layer = Sdf.Layer.FindOrOpen(str(path))
         if layer is None:
