@@ -8,12 +8,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from characters import bending, tube
 from ecorche.base.mesh import Mesh, triangle_mesh
 from ecorche.body.character import Character, SkinnedMesh
 from ecorche.body.frames import Frame, MemoryFrames
+from ecorche.body.perform import perform
 from ecorche.body.take import Take
 from ecorche.errors import MeshError, ReadError
 from ecorche.io.formats import WriteOptions, read_character, write_take
+from ecorche.io.npz import read_frames
 from ecorche.skeleton.skeleton import Skeleton
 
 EYE = np.eye(4)[None]
@@ -124,3 +127,25 @@ def test_unknown_mesh_and_reading_are_refused(tmp_path: Path) -> None:
     (tmp_path / "b.npz").write_bytes(b"")
     with pytest.raises(ReadError, match=r"\.npz files are not something to read a character from"):
         read_character(tmp_path / "b.npz")
+
+
+def test_frames_are_read_back_bit_for_bit(tmp_path: Path) -> None:
+    character = tube()
+    take = perform(character, bending(character)).take
+    assert take.frames is not None
+    write_take(tmp_path / "bend.npz", take, WriteOptions())
+    frames = read_frames(tmp_path / "bend.npz")
+    assert len(frames) == 5
+    for index in range(5):
+        np.testing.assert_array_equal(frames[index].points[0], take.frames[index].points[0])
+        assert np.array_equal(frames[index].normals[0], take.frames[index].normals[0])  # type: ignore[arg-type]
+
+
+def test_arrays_that_do_not_fit_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "odd.npz"
+    np.savez(path, times=np.arange(3.0), points=np.zeros((2, 4, 3), np.float32), faces=np.zeros((1, 3), int))
+    with pytest.raises(ReadError, match="do not fit together"):
+        read_frames(path)
+    np.savez(path, times=np.arange(3.0))
+    with pytest.raises(ReadError, match="no array 'points'"):
+        read_frames(path)

@@ -27,7 +27,9 @@ def problems_in(path: Path) -> list[str]:
     elif hasattr(module, "read_motion"):
         module.read_motion(path, None)
     else:
-        module.read_frames(path)
+        frames = module.read_frames(path)
+        for index in range(len(frames)):
+            frames[index]
     return found
 
 

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import io
 import math
-import re
-import struct
 import zipfile
 from collections.abc import Mapping
 
 import numpy as np
 import numpy.typing as npt
 
+from ecorche.base.npy import ARCHIVE_FAILURES, npy_header
 from ecorche.errors import DocumentError
 
 Arrays = Mapping[str, npt.NDArray[np.generic]]
@@ -23,20 +22,6 @@ Arrays = Mapping[str, npt.NDArray[np.generic]]
 LARGEST_FILE = 1 << 32
 MOST_ARRAYS = 10_000
 _KINDS = "fiubU"  # numbers, truth values and text: nothing that runs code when read
-_HEADER = re.compile(
-    rb"\x93NUMPY\x01\x00(?P<size>..)\{'descr': '(?P<kind>[<>|][A-Za-z]\d{0,9})', 'fortran_order':"
-    rb" (?P<columns_first>True|False), 'shape': \((?P<shape>(\d{1,18}(, ?|(?=\))))*)\), \} *\n",
-    re.DOTALL,
-)
-_ZIP_FAILURES = (
-    zipfile.BadZipFile,
-    EOFError,
-    OSError,
-    NotImplementedError,
-    RuntimeError,
-    ValueError,
-    struct.error,
-)
 _NO_DATE = (1980, 1, 1, 0, 0, 0)
 
 
@@ -70,15 +55,7 @@ def arrays_from_bytes(content: bytes, where: object) -> dict[str, npt.NDArray[np
                 entry.filename.removesuffix(".npy"): _array(archive, entry, f"{where}, {entry.filename}")
                 for entry in entries
             }
-    except (
-        zipfile.BadZipFile,
-        EOFError,
-        OSError,
-        NotImplementedError,
-        RuntimeError,
-        ValueError,
-        struct.error,
-    ):
+    except ARCHIVE_FAILURES:
         raise _damaged(where) from None
 
 
@@ -86,27 +63,20 @@ def _array(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, where: str) -> npt.
     if entry.compress_type != zipfile.ZIP_STORED:
         raise DocumentError("is compressed", where=where, remedy="Write it uncompressed, with np.savez")
     data = archive.read(entry)
-    # NumPy's own reader of headers takes any Python literal and fails in as many ways
-    header = _HEADER.match(data)
-    start = header.end() if header else 0
-    if header is None or int.from_bytes(header["size"], "little") != start - 10:
-        raise _damaged(where)
-    kind, columns_first = header["kind"].decode(), header["columns_first"] == b"True"
-    if kind[1] not in _KINDS or columns_first:
-        raise DocumentError(
-            f"holds {kind!r}{' by columns' if columns_first else ''}",
-            where=where,
-            remedy="Write plain numbers, rows first",
-        )
     try:
-        dtype = np.dtype(kind)
-    except TypeError:
+        header = npy_header(data)
+        if header.kind[1] not in _KINDS or header.columns_first:
+            raise DocumentError(
+                f"holds {header.kind!r}{' by columns' if header.columns_first else ''}",
+                where=where,
+                remedy="Write plain numbers, rows first",
+            )
+        if header.size != len(data) - header.start:
+            raise _damaged(where)
+    except ValueError:
         raise _damaged(where) from None
-    shape = tuple(int(length) for length in header["shape"].split(b",") if length.strip())
-    if math.prod(shape) * dtype.itemsize != len(data) - start or dtype.itemsize == 0:
-        raise _damaged(where)
-    values: npt.NDArray[np.generic] = np.frombuffer(data, dtype, math.prod(shape), start)
-    return values.reshape(shape).astype(dtype.newbyteorder("="), copy=False)
+    values: npt.NDArray[np.generic] = np.frombuffer(data, header.dtype, math.prod(header.shape), header.start)
+    return values.reshape(header.shape).astype(header.dtype.newbyteorder("="), copy=False)
 
 
 def _damaged(where: object) -> DocumentError:

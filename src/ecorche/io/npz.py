@@ -23,10 +23,13 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from ecorche.base.files import whole_file
+from ecorche.base.checks import require_finite
+from ecorche.base.files import require_file, whole_file
 from ecorche.base.mesh import Mesh
-from ecorche.body.frames import Frames
+from ecorche.base.npy import ARCHIVE_FAILURES, LONGEST_HEADER, npy_header
+from ecorche.body.frames import Frame, Frames
 from ecorche.body.take import Take
+from ecorche.errors import ReadError
 from ecorche.io.formats import WriteOptions, Written
 from ecorche.io.posed import chosen_mesh, frames_of
 
@@ -92,3 +95,76 @@ def _values(frames: Frames, what: str, number: int) -> Iterator[npt.NDArray[np.f
 def _entry(name: str) -> zipfile.ZipInfo:
     """An entry without the time of day, so that equal content gives equal bytes."""
     return zipfile.ZipInfo(f"{name}.npy", date_time=(1980, 1, 1, 0, 0, 0))
+
+
+class ArrayFrames:
+    """The frames of an NPZ file that holds one mesh, mapped from disk."""
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = require_file(path)
+        try:
+            arrays = _mapped_arrays(self.path)
+        except ARCHIVE_FAILURES as error:
+            raise ReadError(
+                f"is not an NPZ file that can be read ({error})",
+                where=self.path,
+                remedy="The file is damaged or incomplete: write it again",
+            ) from error
+        for name in ("times", "points", "faces"):
+            if name not in arrays:
+                raise ReadError(
+                    f"has no array {name!r}",
+                    where=self.path,
+                    remedy="Write it with one mesh, points and times",
+                )
+        self.times = np.asarray(arrays["times"], np.float64)
+        self._points, self._normals = arrays["points"], arrays.get("normals")
+        self.faces = np.asarray(arrays["faces"])
+        shapes = {name: values.shape for name, values in arrays.items()}
+        frames = len(self.times) if self.times.ndim == 1 else -1
+        if self._points.shape != (frames, *self._points.shape[1:2], 3) or frames < 1:
+            raise ReadError(f"its arrays do not fit together: {shapes}", where=self.path)
+        if self._normals is not None and (self._normals.ndim != 3 or len(self._normals) != frames):
+            raise ReadError(f"its arrays do not fit together: {shapes}", where=self.path)
+        require_finite(self.times, "the time of frame", self.path, ReadError)
+
+    def __len__(self) -> int:
+        return len(self.times)
+
+    def __getitem__(self, index: int) -> Frame:
+        index = range(len(self))[index]
+        points = np.asarray(self._points[index], np.float32)
+        require_finite(points, f"in frame {index}, the position of vertex", self.path, ReadError)
+        normals = None if self._normals is None else np.asarray(self._normals[index], np.float32)
+        return Frame(float(self.times[index]), (points,), (normals,))
+
+
+def read_frames(path: str | Path) -> ArrayFrames:
+    """The frames of an NPZ file as we write it for one mesh."""
+    return ArrayFrames(path)
+
+
+def _mapped_arrays(path: Path) -> dict[str, npt.NDArray[np.generic]]:
+    """The arrays of an uncompressed NPZ file, mapped from disk, not read."""
+    size = path.stat().st_size
+    arrays: dict[str, npt.NDArray[np.generic]] = {}
+    with zipfile.ZipFile(path) as archive, path.open("rb") as file:
+        for entry in archive.infolist():
+            if entry.compress_type != zipfile.ZIP_STORED or entry.flag_bits & 1:
+                raise ValueError(f"{entry.filename} is compressed or encrypted")
+            file.seek(entry.header_offset + 26)
+            name_size, extra_size = (int.from_bytes(file.read(2), "little") for _ in range(2))
+            file.seek(entry.header_offset + 30 + name_size + extra_size)
+            offset = file.tell()
+            header = npy_header(file.read(LONGEST_HEADER))
+            if header.kind[1] not in "fiu" or header.columns_first:
+                raise ValueError(f"{entry.filename} holds {header.kind}, not plain numbers in rows")
+            if offset + header.start + header.size > size:
+                raise ValueError(f"{entry.filename} promises {header.shape}, more than the file holds")
+            name = entry.filename.removesuffix(".npy")
+            arrays[name] = (
+                np.memmap(path, header.dtype, "r", offset + header.start, header.shape)
+                if header.size
+                else np.zeros(header.shape, header.dtype)
+            )
+    return arrays
