@@ -141,7 +141,7 @@ class Space:
     Attributes:
         metres_per_unit: The stage's length unit [m].
         up_axis: ``"Y"`` or ``"Z"``.
-        seconds_per_code: Length of one time code [s].
+        codes_per_second: Time codes in a second.
     """
 
     metres_per_unit: float

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from pxr import Sdf, Vt
 
 from ecorche.body.character import SkinnedMesh
-from ecorche.body.frames import Frame, Frames
+from ecorche.body.frames import Frame, Frames, PointSet
 from ecorche.errors import WriteError
 from ecorche.io.usd_write_mesh import extent, keep_bind_normals, vectors, whole_numbers, write_bind_normals
 from ecorche.io.usd_write_skeleton import usd_matrices
@@ -66,9 +66,10 @@ def write_frames(
     """
     if not len(frames):
         raise WriteError("there are no frames to write", remedy="Choose a motion that has some")
+    first = frames[0]
     outs = [
-        _MeshSamples(layer, schema, mesh, frames[0].normals[number] is not None, len(frames) > 1)
-        for number, (schema, mesh) in enumerate(zip(schemas, meshes, strict=True))
+        _MeshSamples(layer, schema, mesh, normals, len(frames) > 1)
+        for schema, mesh, normals in zip(schemas, meshes, first.normals, strict=True)
     ]
     waiting = 0
     for number, before, frame, after in _windows(frames):
@@ -89,53 +90,64 @@ def _windows(frames: Frames) -> Iterator[tuple[int, Frame, Frame, Frame]]:
 
 
 class _MeshSamples:
-    """Writes the samples of one mesh."""
+    """Writes the samples of one mesh.
+
+    Args:
+        layer: The layer.
+        schema: The UsdGeomMesh at bind.
+        mesh: The mesh.
+        first_normals: Its normals in the first frame, or None where frames have none.
+        has_velocities: Whether there is more than one frame.
+    """
 
     def __init__(
-        self, layer: Any, schema: Any, mesh: SkinnedMesh, has_normals: bool, has_velocities: bool
+        self,
+        layer: Any,
+        schema: Any,
+        mesh: SkinnedMesh,
+        first_normals: PointSet | None,
+        has_velocities: bool,
     ) -> None:
-        self._layer = layer
+        self._layer, self._shape = layer, mesh.mesh.points.shape
         path = schema.GetPrim().GetPath()
-        self._points = path.AppendProperty("points")
-        self._extent = path.AppendProperty("extent")
+        self._points, self._extent = path.AppendProperty("points"), path.AppendProperty("extent")
         self._velocities = path.AppendProperty("velocities") if has_velocities else None
-        self._normals = None
-        self._count = mesh.mesh.vertex_count
+        self._normals, self._normals_shape = None, None
         if has_velocities:
             schema.CreateVelocitiesAttr()
-        if has_normals and mesh.mesh.subdivision == "none":
-            self._normals = path.AppendProperty("normals")
+        if first_normals is None or mesh.mesh.subdivision != "none":
+            keep_bind_normals(schema, mesh.mesh)
+        else:
+            self._normals, self._normals_shape = path.AppendProperty("normals"), first_normals.shape
             write_bind_normals(schema, mesh.mesh)
             schema.CreateNormalsAttr()
-            self._schema = schema
-        else:
-            keep_bind_normals(schema, mesh.mesh)
+            schema.SetNormalsInterpolation("vertex" if first_normals.shape == self._shape else "faceVarying")
 
     def write(self, code: float, frame: Frame, index: int, before: Frame, after: Frame) -> int:
         """Write one frame; how many bytes that was."""
-        points = frame.points[index]
-        if points.shape != (self._count, 3):
-            raise WriteError(
-                f"a frame has points of shape {points.shape} for {self._count} vertices",
-                where=self._points.GetPrimPath(),
-            )
-        size = points.nbytes
+        points, normals = frame.points[index], frame.normals[index]
+        self._require(points, "points", self._shape)
         self._layer.SetTimeSample(self._points, code, vectors(points))
         self._layer.SetTimeSample(self._extent, code, extent(points))
+        size = points.nbytes
         if self._velocities is not None:
             self._layer.SetTimeSample(self._velocities, code, vectors(_velocity(before, after, index)))
             size += points.nbytes
-        normals = frame.normals[index]
-        if self._normals is not None and normals is not None:
+        if self._normals is not None:
+            normals = self._require(normals, "normals", self._normals_shape)
             self._layer.SetTimeSample(self._normals, code, vectors(normals))
-            kind = "vertex" if len(normals) == self._count else "faceVarying"
-            if (
-                self._schema.GetNormalsInterpolation() != kind
-                or not self._schema.GetNormalsAttr().HasMetadata("interpolation")
-            ):
-                self._schema.SetNormalsInterpolation(kind)
             size += normals.nbytes
         return size
+
+    def _require(self, array: PointSet | None, what: str, shape: tuple[int, ...] | None) -> PointSet:
+        found = None if array is None else array.shape
+        if array is None or found != shape:
+            raise WriteError(
+                f"a frame has {what} of shape {found} where {shape} is expected",
+                where=self._points.GetPrimPath(),
+                remedy="Bake the take anew",
+            )
+        return array
 
 
 def _velocity(before: Frame, after: Frame, index: int) -> npt.NDArray[np.float32]:
