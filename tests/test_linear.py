@@ -43,6 +43,15 @@ def random_motion(joints: int, seed: int = 0, stretch: float = 0.0) -> Floats:
     return np.asarray(matrices - np.eye(4))
 
 
+def chain(joints: int) -> Skeleton:
+    """Joints one after another along y."""
+    local = np.tile(np.eye(4), (joints, 1, 1))
+    local[1:, 1, 3] = 1.0
+    parents = np.arange(-1, joints - 1, dtype=np.int32)
+    names = tuple(f"joint {j}" for j in range(joints))
+    return Skeleton(names, parents, local, local, np.full((joints, 3), np.nan))
+
+
 def by_usd(method: str, points: npt.NDArray[np.float32], weights: SkinWeights, difference: Floats) -> Floats:
     """The same skinning by UsdSkel."""
     joints, table = weights.padded()
@@ -108,9 +117,11 @@ def test_other_points_are_skinned_as_if_they_were_the_bind_points() -> None:
     assert given.tobytes() == LinearSkinning(morphed, weights).apply(difference).tobytes()
 
 
-def test_the_same_bits_on_one_thread_and_into_a_given_array() -> None:
-    points, weights = random_skin(5000, 9, 4)
-    skinning, difference = LinearSkinning(points, weights), random_motion(9)
+@pytest.mark.parametrize("method", sorted(SKINNING))
+def test_the_same_bits_on_one_thread_and_into_a_given_array(method: str) -> None:
+    points, weights = random_skin(40_000, 5, 4)
+    skinning, difference = make_skinning(method, points, weights, chain(5)), random_motion(5, stretch=0.1)
+    assert len(group_vertices(weights).vertices) > 2000  # enough to be shared among threads
     everywhere = skinning.apply(difference)
     out = np.empty_like(points)
     with at_most_threads(1):
@@ -139,10 +150,7 @@ def test_an_array_that_cannot_be_written_to_is_refused() -> None:
 @pytest.mark.parametrize("method", sorted(SKINNING))
 def test_joints_and_points_that_do_not_fit_are_refused(method: str) -> None:
     points, weights = random_skin(200, 5, 2)
-    local = np.tile(np.eye(4), (5, 1, 1))
-    skeleton = Skeleton(
-        tuple("abcde"), np.arange(-1, 4, dtype=np.int32), local, local, np.full((5, 3), np.nan)
-    )
+    skeleton = chain(5)
     with pytest.raises(MeshError, match=r"200 vertices have weights, but the points have shape \(201, 3\)"):
         make_skinning(method, np.zeros((201, 3), np.float32), weights, skeleton)
     skinning = make_skinning(method, points, weights, skeleton)

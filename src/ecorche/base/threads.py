@@ -7,14 +7,25 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 # Between two frames idle OpenMP threads would spin by default and take the processor from the
-# readers and writers that work there; asleep, they cost each kernel 0.1 ms to wake. So they spin for
-# about a quarter of a millisecond, which carries them from kernel to kernel within a frame, and then
-# sleep. The variables are read once, when the OpenMP library loads; a person's own choice wins.
+# readers and writers that work there; on a busy machine every frame then stalls for milliseconds. So
+# they spin for some twenty microseconds, which carries them from kernel to kernel, and then sleep. The
+# variables are read once, when the OpenMP library loads; a person's own choice wins.
 if "OMP_WAIT_POLICY" not in os.environ and "GOMP_SPINCOUNT" not in os.environ:
-    os.environ.update(OMP_WAIT_POLICY="passive", GOMP_SPINCOUNT="10000")
+    os.environ.update(OMP_WAIT_POLICY="passive", GOMP_SPINCOUNT="1000")
+
+_WORTH_SHARING = 1024  # groups of sixteen: about 0.1 ms of skinning, the time it takes to wake a thread
+
+
+def threads_for(groups: int) -> AbstractContextManager[None]:
+    """Run a kernel over so many groups of sixteen lanes on all allowed threads if that pays, else on one.
+
+    An ordinary character is skinned before a sleeping thread has woken up, and one thread does not
+    wait for another that a busy machine has set aside.
+    """
+    return at_most_threads(1) if groups < _WORTH_SHARING else nullcontext()
 
 
 @contextmanager
@@ -23,7 +34,7 @@ def at_most_threads(count: int) -> Iterator[None]:
     import numba
 
     before = numba.get_num_threads()
-    numba.set_num_threads(max(1, min(count, numba.config.NUMBA_NUM_THREADS)))
+    numba.set_num_threads(max(1, min(count, before)))
     try:
         yield
     finally:

@@ -30,6 +30,7 @@ from numba import njit, prange
 
 from ecorche.base.lanes import broadcast, load, multiply_add, where_less
 from ecorche.base.rotations import inverse_xyzw, matrix_from_xyzw, swing_twist_xyzw
+from ecorche.base.threads import threads_for
 from ecorche.errors import MeshError
 from ecorche.skeleton.skeleton import Skeleton
 from ecorche.skin.layout import Points, checked, group_vertices, read_group, write_group
@@ -90,20 +91,21 @@ class ContourSkinning:
         parts = rigid_parts(frames)
         minus = np.ascontiguousarray(-frames[:, :3, :], np.float32).reshape(-1, 12)
         minus_stretch = (-parts.stretch_difference).astype(np.float32).reshape(-1, 9)
-        _skin(
-            groups.vertices,
-            groups.starts,
-            groups.joints,
-            groups.weights,
-            self._bind,
-            given,
-            self._centres,
-            minus,
-            parts.rotation_xyzw.astype(np.float32),
-            minus_stretch,
-            parts.stretched,
-            out,
-        )
+        with threads_for(len(groups.vertices)):
+            _skin(
+                groups.vertices,
+                groups.starts,
+                groups.joints,
+                groups.weights,
+                self._bind,
+                given,
+                self._centres,
+                minus,
+                parts.rotation_xyzw.astype(np.float32),
+                minus_stretch,
+                parts.stretched,
+                out,
+            )
         return out
 
     def _without_twist(self, difference: Floats) -> Floats:

@@ -26,6 +26,7 @@ from ecorche.base.lanes import (
     where_less,
 )
 from ecorche.base.rotations import multiply_xyzw
+from ecorche.base.threads import threads_for
 from ecorche.skin.layout import Points, checked, group_vertices, read_group, write_group
 from ecorche.skin.rigid import rigid_parts
 from ecorche.skin.weights import SkinWeights
@@ -64,18 +65,19 @@ class DualQuaternionSkinning:
         dual = multiply_xyzw(translation, parts.rotation_xyzw)
         screws = np.concatenate([parts.rotation_xyzw, dual], axis=1).astype(np.float32)
         minus_stretch = (-parts.stretch_difference).astype(np.float32).reshape(-1, 9)
-        _skin(
-            groups.vertices,
-            groups.starts,
-            groups.joints,
-            groups.weights,
-            self._bind,
-            given,
-            screws,
-            minus_stretch,
-            parts.stretched,
-            out,
-        )
+        with threads_for(len(groups.vertices)):
+            _skin(
+                groups.vertices,
+                groups.starts,
+                groups.joints,
+                groups.weights,
+                self._bind,
+                given,
+                screws,
+                minus_stretch,
+                parts.stretched,
+                out,
+            )
         return out
 
 

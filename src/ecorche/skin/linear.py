@@ -12,6 +12,7 @@ import numpy.typing as npt
 from numba import njit, prange
 
 from ecorche.base.lanes import broadcast, load, multiply_add
+from ecorche.base.threads import threads_for
 from ecorche.skin.layout import Points, checked, group_vertices, read_group, write_group
 from ecorche.skin.weights import SkinWeights
 
@@ -51,7 +52,17 @@ class LinearSkinning:
         groups = self._groups
         given, out = checked(groups, difference, points, out)
         minus = np.ascontiguousarray(-difference[:, :3, :], np.float32).reshape(-1, 12)
-        _skin(groups.vertices, groups.starts, groups.joints, groups.weights, self._bind, given, minus, out)
+        with threads_for(len(groups.vertices)):
+            _skin(
+                groups.vertices,
+                groups.starts,
+                groups.joints,
+                groups.weights,
+                self._bind,
+                given,
+                minus,
+                out,
+            )
         return out
 
 

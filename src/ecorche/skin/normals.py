@@ -32,6 +32,7 @@ from ecorche.base.lanes import (
     where_less,
 )
 from ecorche.base.mesh import Mesh
+from ecorche.base.threads import threads_for
 from ecorche.errors import MeshError
 from ecorche.skin.smoothing import Numbers, Smoothing, Vectors, place_count, smoothing
 
@@ -95,19 +96,20 @@ class Normals:
         """``authored + (F local − at_bind)`` at every place, shape (places, 3)."""
         rows = self._rows
         out = np.empty((len(self._smoothing.vertices), 3), np.float32)
-        _normals(
-            points,
-            rows.places,
-            rows.vertices,
-            rows.neighbours,
-            rows.starts,
-            rows.pairs,
-            local,
-            at_bind,
-            authored,
-            scaled,
-            out,
-        )
+        with threads_for(len(rows.places)):
+            _normals(
+                points,
+                rows.places,
+                rows.vertices,
+                rows.neighbours,
+                rows.starts,
+                rows.pairs,
+                local,
+                at_bind,
+                authored,
+                scaled,
+                out,
+            )
         return out
 
 
