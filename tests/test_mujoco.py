@@ -67,8 +67,9 @@ def _difference(dog: Character, state: Any) -> npt.NDArray[np.float64]:
 
 def test_skin_moves_as_in_mujoco(dog: Character, posed: tuple[Any, Any]) -> None:
     model, state = posed
-    scene = mujoco.MjvScene(model, maxgeom=10)
-    mujoco.mjv_updateActiveSkin(model, state, scene, mujoco.MjvOption())
+    scene = mujoco.MjvScene(model, maxgeom=2000)
+    options, camera = mujoco.MjvOption(), mujoco.MjvCamera()
+    mujoco.mjv_updateScene(model, state, options, None, camera, mujoco.mjtCatBit.mjCAT_ALL, scene)
     expected = np.array(scene.skinvert, np.float64).reshape(-1, 3) @ Y_UP[:3, :3].T
     skin = dog.body()
     assert skin.weights is not None
