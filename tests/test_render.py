@@ -76,7 +76,7 @@ def _take(scale: float = 1.0, path: npt.ArrayLike = ((0.0, 0.0, 0.0),), rate: fl
 
 
 def _picture(take: Take, path: Path, **options: Any) -> npt.NDArray[np.int64]:
-    render_picture(take, path, **{"size": SMALL, **options})
+    render_picture(path, take, **{"size": SMALL, **options})
     with Image.open(path) as image:
         return np.asarray(image.convert("RGB")).astype(np.int64)
 
@@ -152,8 +152,8 @@ def test_edges_are_smooth(tmp_path: Path) -> None:
 def test_same_take_same_bytes(tmp_path: Path) -> None:
     take = _take(path=[(0, 0, 0), (0.2, 0, 0), (0.4, 0, 0)])
     for name in ("a", "b"):
-        render_picture(take, tmp_path / f"{name}.png", size=SMALL)
-        render_film(take, tmp_path / f"{name}.mp4", size=SMALL)
+        render_picture(tmp_path / f"{name}.png", take, size=SMALL)
+        render_film(tmp_path / f"{name}.mp4", take, size=SMALL)
     assert (tmp_path / "a.png").read_bytes() == (tmp_path / "b.png").read_bytes()
     assert (tmp_path / "a.mp4").read_bytes() == (tmp_path / "b.mp4").read_bytes()
 
@@ -225,7 +225,7 @@ def _decoded(path: Path) -> tuple[str, npt.NDArray[np.int64]]:
 def test_film_plays_in_real_time_in_every_player(tmp_path: Path) -> None:
     take = _take(path=[(0.01 * i, 0, 0) for i in range(61)], rate=120.0)
     told: list[tuple[str, int, int]] = []
-    render_film(take, tmp_path / "a.mp4", size=SMALL, progress=lambda *a: told.append(a))
+    render_film(tmp_path / "a.mp4", take, size=SMALL, progress=lambda *a: told.append(a))
     about, pictures = _decoded(tmp_path / "a.mp4")
     stream = next(line for line in about.splitlines() if "Video: h264" in line)
     for word in ("yuv420p(tv, bt709", "96x108", "30 fps"):
@@ -236,14 +236,14 @@ def test_film_plays_in_real_time_in_every_player(tmp_path: Path) -> None:
 
 
 def test_gif(tmp_path: Path) -> None:
-    render_film(_take(path=[(0.1 * i, 0, 0) for i in range(4)]), tmp_path / "a.gif", size=SMALL, rate=10.0)
+    render_film(tmp_path / "a.gif", _take(path=[(0.1 * i, 0, 0) for i in range(4)]), size=SMALL, rate=10.0)
     with Image.open(tmp_path / "a.gif") as film:
         assert film.size == SMALL
 
 
 def test_camera_follows_a_long_way_and_stays_for_a_short_one(tmp_path: Path) -> None:
     def height(**options: Any) -> int:
-        render_film(take, tmp_path / "a.mp4", size=SMALL, view="side", rate=2.0, **options)
+        render_film(tmp_path / "a.mp4", take, size=SMALL, view="side", rate=2.0, **options)
         first = _decoded(tmp_path / "a.mp4")[1][0]
         top, bottom, _, _ = _box(_subject(first))
         return bottom - top
@@ -256,7 +256,7 @@ def test_camera_follows_a_long_way_and_stays_for_a_short_one(tmp_path: Path) -> 
 
 def test_contact_sheet_has_a_place_for_every_moment(tmp_path: Path) -> None:
     take = _take(path=[(0, 0.1 * i, 0) for i in range(9)])
-    render_contact_sheet(take, tmp_path / "a.png", frames=6, columns=3, size=SMALL)
+    render_contact_sheet(tmp_path / "a.png", take, frames=6, columns=3, size=SMALL)
     with Image.open(tmp_path / "a.png") as image:
         assert image.size == (3 * 96 + 8, 2 * 108 + 4)
         sheet = np.asarray(image.convert("RGB")).astype(np.int64)
@@ -271,7 +271,7 @@ def test_interrupted_film_leaves_nothing(tmp_path: Path) -> None:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        render_film(_take(path=[(0, 0, 0)] * 9), tmp_path / "a.mp4", size=SMALL, progress=stop)
+        render_film(tmp_path / "a.mp4", _take(path=[(0, 0, 0)] * 9), size=SMALL, progress=stop)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -295,7 +295,7 @@ def test_impossible_requests_are_refused(
     tmp_path: Path, function: Any, name: str, options: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(EcorcheError) as caught:
-        function(_take(), tmp_path / name, **options)
+        function(tmp_path / name, _take(), **options)
     assert message in str(caught.value)
     assert list(tmp_path.iterdir()) == []
 
@@ -303,12 +303,12 @@ def test_impossible_requests_are_refused(
 def test_bones_of_unknown_joints_are_refused(tmp_path: Path) -> None:
     take = replace(_take(), motion=None)
     with pytest.raises(EcorcheError, match="nobody knows where the joints of this take are"):
-        render_picture(take, tmp_path / "a.png", skeleton=True)
+        render_picture(tmp_path / "a.png", take, skeleton=True)
 
 
 def test_a_character_without_surface_is_refused(tmp_path: Path) -> None:
     with pytest.raises(EcorcheError, match="there is no surface to show"):
-        render_picture(Take(Character("bare", _skeleton(), ())), tmp_path / "a.png")
+        render_picture(tmp_path / "a.png", Take(Character("bare", _skeleton(), ())))
 
 
 @pytest.mark.parametrize("missing", ["pyvista", "imageio_ffmpeg"])
@@ -317,14 +317,14 @@ def test_missing_packages_are_named_with_the_command(
 ) -> None:
     monkeypatch.setitem(sys.modules, missing, None)
     with pytest.raises(MissingPackageError, match=r'Run: pip install "ecorche\[render\]"'):
-        render_film(_take(), tmp_path / "a.mp4", size=SMALL)
+        render_film(tmp_path / "a.mp4", _take(), size=SMALL)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_an_encoder_that_fails_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("IMAGEIO_FFMPEG_EXE", "/bin/false" if Path("/bin/false").exists() else sys.executable)
     with pytest.raises(WriteError, match="ffmpeg could not write the film"):
-        render_film(_take(path=[(0, 0, 0)] * 3), tmp_path / "a.mp4", size=SMALL)
+        render_film(tmp_path / "a.mp4", _take(path=[(0, 0, 0)] * 3), size=SMALL)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -332,7 +332,7 @@ def test_nothing_is_said_on_the_error_stream(tmp_path: Path) -> None:
     """A machine without a screen is normal: no complaint about it."""
     code = (
         "import sys; sys.path.insert(0, sys.argv[1]); import test_render as t; from pathlib import Path;"
-        " t.render_picture(t._take(), Path(sys.argv[2]) / 'a.png', size=t.SMALL)"
+        " t.render_picture(Path(sys.argv[2]) / 'a.png', t._take(), size=t.SMALL)"
     )
     done = subprocess.run(
         [sys.executable, "-c", code, str(Path(__file__).parent), str(tmp_path)],

@@ -45,13 +45,13 @@ def render(
 
     suffix = output.suffix.lower()
     if suffix == ".png" and sheet is not None:
-        render_contact_sheet(take, output, frames=sheet, view=view.value, skeleton=skeleton)
+        render_contact_sheet(output, take, frames=sheet, view=view.value, skeleton=skeleton)
     elif suffix == ".png":
-        render_picture(take, output, frame=frame or 0, size=pixels, view=view.value, skeleton=skeleton)
+        render_picture(output, take, frame=frame or 0, size=pixels, view=view.value, skeleton=skeleton)
     elif suffix == ".mp4":
         with progress_bar() as bar:
             render_film(
-                take, output, size=pixels, view=view.value, skeleton=skeleton, progress=report_to(bar)
+                output, take, size=pixels, view=view.value, skeleton=skeleton, progress=report_to(bar)
             )
     else:
         raise WriteError(f"{suffix!r} is no picture or film", where=output, remedy="Use .mp4 or .png")

@@ -16,9 +16,9 @@ def sample(
     name: str = typer.Argument(help="What to make: human."),
     output: Path = typer.Option(..., "-o", "--output", help="The file to write, such as man.glb."),
     gender: float = typer.Option(1.0, min=0.0, max=1.0, help="0 is female, 1 is male."),
-    muscle: float = typer.Option(0.9, min=0.0, max=1.0, help="0 is slack, 1 is an athlete."),
+    muscle: float = typer.Option(1.0, min=0.0, max=1.0, help="0 is slack, 1 is an athlete."),
     weight: float = typer.Option(0.5, min=0.0, max=1.0, help="0 is thin, 1 is heavy."),
-    rig: str = typer.Option("mixamo", help="The rig's joint names: mixamo or cmu_mb."),
+    rig: str = typer.Option("mixamo", help="The rig's joint names: mixamo, cmu_mb or game_engine."),
 ) -> None:
     """Write a real CC0 person, rigged and skinned (downloaded once, then cached)."""
     from ecorche.base.files import require_folder

@@ -60,7 +60,7 @@ def sample_human(
     muscle: float = 1.0,
     weight: float = 0.5,
     features: str = "caucasian",
-    rig: str = "cmu_mb",
+    rig: str = "mixamo",
     cache: Path | None = None,
 ) -> Character:
     """A CC0 person of 25 years in A-pose, skinned to a rig; the default is a muscular man.

@@ -1,8 +1,8 @@
 """Pictures, films and contact sheets of a take: what a person asks for.
 
-render_picture(take, "man.png", frame=40)
-render_film(take, "walk.mp4")
-render_contact_sheet(take, "walk.png", frames=12)
+render_picture("man.png", take, frame=40)
+render_film("walk.mp4", take)
+render_contact_sheet("walk.png", take, frames=12)
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ FOLLOW_WHEN = 1.5
 
 
 def render_picture(
-    take: Take,
     path: str | os.PathLike[str],
+    take: Take,
     *,
     frame: int = 0,
     size: tuple[int, int] = (960, 1080),
@@ -49,8 +49,8 @@ def render_picture(
     """Draw one frame of a take into a PNG file.
 
     Args:
-        take: The character and its frames; a still take is shown at bind.
         path: The ``.png`` file to write.
+        take: The character and its frames; a still take is shown at bind.
         frame: Which frame, from 0; negative numbers count from the end.
         size: Width and height [pixels].
         view: ``"front"``, ``"three_quarter"``, ``"side"`` or ``"back"``.
@@ -70,8 +70,8 @@ def render_picture(
 
 
 def render_film(
-    take: Take,
     path: str | os.PathLike[str],
+    take: Take,
     *,
     size: tuple[int, int] = (1280, 720),
     view: str = "three_quarter",
@@ -83,8 +83,8 @@ def render_film(
     """Draw a take in real time into an MP4 (H.264) or GIF file.
 
     Args:
-        take: The character and its frames.
         path: The ``.mp4`` or ``.gif`` file to write.
+        take: The character and its frames.
         size: Width and height [pixels], even numbers.
         view: ``"front"``, ``"three_quarter"``, ``"side"`` or ``"back"``.
         skeleton: Draw the bones over the skin.
@@ -104,8 +104,8 @@ def render_film(
 
 
 def render_contact_sheet(
-    take: Take,
     path: str | os.PathLike[str],
+    take: Take,
     *,
     frames: int = 12,
     columns: int | None = None,
@@ -117,8 +117,8 @@ def render_contact_sheet(
     """Draw moments of a take, evenly spread in time, side by side into one PNG file.
 
     Args:
-        take: The character and its frames.
         path: The ``.png`` file to write.
+        take: The character and its frames.
         frames: How many moments, the first and the last included.
         columns: Pictures in a row; None chooses.
         size: Width and height of each [pixels].
