@@ -30,17 +30,16 @@ from numba import njit, prange
 
 from ecorche.base.lanes import broadcast, load, multiply_add, where_less
 from ecorche.base.rotations import inverse_xyzw, matrix_from_xyzw, swing_twist_xyzw
-from ecorche.base.threads import threads_for
-from ecorche.errors import MeshError
 from ecorche.skeleton.skeleton import Skeleton
-from ecorche.skin.layout import Points, checked, group_vertices, read_group, write_group
+from ecorche.skin.grouped import GroupedSkinning, blended_stretch, strongest_rotation
+from ecorche.skin.layout import Points, read_group, write_group
 from ecorche.skin.rigid import rigid_parts
 from ecorche.skin.weights import SkinWeights, weights_from_entries
 
 Floats = npt.NDArray[np.float64]
 
 
-class ContourSkinning:
+class ContourSkinning(GroupedSkinning):
     """Contour skinning of one mesh, ready to be applied frame after frame.
 
     Args:
@@ -62,51 +61,18 @@ class ContourSkinning:
         self._twisted = np.flatnonzero((spread > 0.0) & (self._parents >= 0))
         frame = np.full(skeleton.joint_count, -1)
         frame[self._twisted] = skeleton.joint_count + np.arange(len(self._twisted))
-        apart = _weights_apart(weights, spread, along, frame)
-        self._groups = group_vertices(apart)
-        self._bind = self._groups.gather(points)
+        super().__init__(points, _weights_apart(weights, spread, along, frame))
+        self._joint_count = skeleton.joint_count  # the twistless frames beyond them are made here
         self._centres = self._groups.gather(centres)
 
-    def apply(
-        self,
-        difference: npt.NDArray[np.float64],
-        points: Points | None = None,
-        out: Points | None = None,
-    ) -> Points:
-        """Skinned positions [m], shape (vertices, 3), in the mesh's own vertex order.
-
-        Args:
-            difference: How far each joint is from bind, ``M − I``, shape (joints, 4, 4).
-            points: Positions to use in place of the bind positions, such as morphed ones.
-            out: Where to write; it must be C-contiguous float32 (vertices, 3).
-        """
-        groups = self._groups
-        if difference.shape != (len(self._parents), 4, 4):
-            raise MeshError(
-                f"joint matrices have shape {difference.shape} for {len(self._parents)} joints",
-                remedy="Give one 4 × 4 matrix a joint of the skeleton the mesh is bound to",
-            )
+    def _skin(self, difference: Floats, given: Points, out: Points) -> None:
+        difference = difference[: self._joint_count]
         frames = np.concatenate([difference, self._without_twist(difference)])
-        given, out = checked(groups, frames, points, out)
         parts = rigid_parts(frames)
         minus = np.ascontiguousarray(-frames[:, :3, :], np.float32).reshape(-1, 12)
+        rotations = parts.rotation_xyzw.astype(np.float32)
         minus_stretch = (-parts.stretch_difference).astype(np.float32).reshape(-1, 9)
-        with threads_for(len(groups.vertices)):
-            _skin(
-                groups.vertices,
-                groups.starts,
-                groups.joints,
-                groups.weights,
-                self._bind,
-                given,
-                self._centres,
-                minus,
-                parts.rotation_xyzw.astype(np.float32),
-                minus_stretch,
-                parts.stretched,
-                out,
-            )
-        return out
+        _skin(*self._layout, given, self._centres, minus, rotations, minus_stretch, parts.stretched, out)
 
     def _without_twist(self, difference: Floats) -> Floats:
         """``M T⁻¹ − I`` of the joints whose twist T about their bone is spread, (twisted, 4, 4)."""
@@ -227,17 +193,7 @@ def _skin(
         cx, cy, cz = load(centres, 3 * group), load(centres, 3 * group + 1), load(centres, 3 * group + 2)
         ox, oy, oz = x - cx, y - cy, z - cz
 
-        # the rotation of each lane's strongest joint
-        q = rotations[joints[first]]
-        px, py, pz, pw = broadcast(q[0]), broadcast(q[1]), broadcast(q[2]), broadcast(q[3])
-        strongest = load(weights, first)
-        for row in range(first + 1, last):
-            q, w = rotations[joints[row]], load(weights, row)
-            px = where_less(strongest, w, broadcast(q[0]), px)
-            py = where_less(strongest, w, broadcast(q[1]), py)
-            pz = where_less(strongest, w, broadcast(q[2]), pz)
-            pw = where_less(strongest, w, broadcast(q[3]), pw)
-            strongest = where_less(strongest, w, w, strongest)
+        px, py, pz, pw = strongest_rotation(rotations, joints, weights, first, last)
 
         ax, ay, az, aw = zero, zero, zero, zero
         sum_x, sum_y, sum_z = zero, zero, zero
@@ -254,12 +210,7 @@ def _skin(
             aw = multiply_add(w, broadcast(q[3]), aw)
 
         if stretched:
-            sx, sy, sz = zero, zero, zero
-            for row in range(first, last):
-                s, w = minus_stretch[joints[row]], load(weights, row)
-                sx = multiply_add(w, ox * s[0] + oy * s[1] + oz * s[2], sx)
-                sy = multiply_add(w, ox * s[3] + oy * s[4] + oz * s[5], sy)
-                sz = multiply_add(w, ox * s[6] + oy * s[7] + oz * s[8], sz)
+            sx, sy, sz = blended_stretch(minus_stretch, joints, weights, first, last, ox, oy, oz)
             ox, oy, oz = ox - sx, oy - sy, oz - sz
             sum_x, sum_y, sum_z = sum_x + sx, sum_y + sy, sum_z + sz
 

@@ -19,66 +19,24 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit, prange
 
-from ecorche.base.lanes import (
-    broadcast,
-    load,
-    multiply_add,
-    where_less,
-)
+from ecorche.base.lanes import broadcast, load, multiply_add, where_less
 from ecorche.base.rotations import multiply_xyzw
-from ecorche.base.threads import threads_for
-from ecorche.skin.layout import Points, checked, group_vertices, read_group, write_group
+from ecorche.skin.grouped import GroupedSkinning, blended_stretch, strongest_rotation
+from ecorche.skin.layout import Points, read_group, write_group
 from ecorche.skin.rigid import rigid_parts
-from ecorche.skin.weights import SkinWeights
 
 
-class DualQuaternionSkinning:
-    """Dual quaternion skinning of one mesh, ready to be applied frame after frame.
+class DualQuaternionSkinning(GroupedSkinning):
+    """Dual quaternion skinning of one mesh, ready to be applied frame after frame."""
 
-    Args:
-        points: Bind positions [m], shape (vertices, 3), float32.
-        weights: Skin weights of those vertices.
-    """
-
-    def __init__(self, points: Points, weights: SkinWeights) -> None:
-        self._groups = group_vertices(weights)
-        self._bind = self._groups.gather(points)
-
-    def apply(
-        self,
-        difference: npt.NDArray[np.float64],
-        points: Points | None = None,
-        out: Points | None = None,
-    ) -> Points:
-        """Skinned positions [m], shape (vertices, 3), in the mesh's own vertex order.
-
-        Args:
-            difference: How far each joint is from bind, ``M − I``, shape (joints, 4, 4).
-            points: Positions to use in place of the bind positions, such as morphed ones.
-            out: Where to write; it must be C-contiguous float32 (vertices, 3).
-        """
-        groups = self._groups
-        given, out = checked(groups, difference, points, out)
+    def _skin(self, difference: npt.NDArray[np.float64], given: Points, out: Points) -> None:
         parts = rigid_parts(difference)
         translation = np.zeros((len(difference), 4))
         translation[:, :3] = 0.5 * difference[:, :3, 3]
         dual = multiply_xyzw(translation, parts.rotation_xyzw)
         screws = np.concatenate([parts.rotation_xyzw, dual], axis=1).astype(np.float32)
         minus_stretch = (-parts.stretch_difference).astype(np.float32).reshape(-1, 9)
-        with threads_for(len(groups.vertices)):
-            _skin(
-                groups.vertices,
-                groups.starts,
-                groups.joints,
-                groups.weights,
-                self._bind,
-                given,
-                screws,
-                minus_stretch,
-                parts.stretched,
-                out,
-            )
-        return out
+        _skin(*self._layout, given, screws, minus_stretch, parts.stretched, out)
 
 
 @njit(parallel=True, cache=True)  # type: ignore[untyped-decorator]
@@ -99,25 +57,10 @@ def _skin(
         first, last = starts[group], starts[group + 1]
         ux, uy, uz = read_group(bind, given, vertices, group)
         if stretched:
-            sx, sy, sz = zero, zero, zero
-            for row in range(first, last):
-                s, w = minus_stretch[joints[row]], load(weights, row)
-                sx = multiply_add(w, ux * s[0] + uy * s[1] + uz * s[2], sx)
-                sy = multiply_add(w, ux * s[3] + uy * s[4] + uz * s[5], sy)
-                sz = multiply_add(w, ux * s[6] + uy * s[7] + uz * s[8], sz)
+            sx, sy, sz = blended_stretch(minus_stretch, joints, weights, first, last, ux, uy, uz)
             ux, uy, uz = ux - sx, uy - sy, uz - sz
 
-        # the rotation of each lane's strongest joint
-        q = screws[joints[first]]
-        px, py, pz, pw = broadcast(q[0]), broadcast(q[1]), broadcast(q[2]), broadcast(q[3])
-        strongest = load(weights, first)
-        for row in range(first + 1, last):
-            q, w = screws[joints[row]], load(weights, row)
-            px = where_less(strongest, w, broadcast(q[0]), px)
-            py = where_less(strongest, w, broadcast(q[1]), py)
-            pz = where_less(strongest, w, broadcast(q[2]), pz)
-            pw = where_less(strongest, w, broadcast(q[3]), pw)
-            strongest = where_less(strongest, w, w, strongest)
+        px, py, pz, pw = strongest_rotation(screws, joints, weights, first, last)
 
         ax, ay, az, aw = zero, zero, zero, zero
         dx, dy, dz, dw = zero, zero, zero, zero

@@ -127,32 +127,3 @@ def read_group(bind: Points, given: Points, vertices: npt.NDArray[np.int32], gro
     else:
         x, y, z = load(bind, 3 * group), load(bind, 3 * group + 1), load(bind, 3 * group + 2)
     return x, y, z
-
-
-_NONE_GIVEN = np.zeros((0, 3), np.float32)
-
-
-def checked(
-    groups: Groups, difference: npt.NDArray[np.float64], points: Points | None, out: Points | None
-) -> tuple[Points, Points]:
-    """The points to use in place of the bind points (none: no rows) and the array to write to.
-
-    A kernel does not look where it reads and writes: what does not fit is refused here.
-    """
-    if difference.shape[1:] != (4, 4) or len(difference) < groups.joint_count:
-        raise MeshError(
-            f"joint matrices have shape {difference.shape}, but the weights name {groups.joint_count} joints",
-            remedy="Give one 4 × 4 matrix a joint of the skeleton the mesh is bound to",
-        )
-    shape = (groups.vertex_count, 3)
-    if points is not None and points.shape != shape:
-        raise MeshError(f"the points have shape {points.shape}", remedy=f"Give {shape[0]} points")
-    given = _NONE_GIVEN if points is None else np.ascontiguousarray(points, np.float32)
-    if out is None:
-        return given, np.empty(shape, np.float32)
-    if out.shape != shape or out.dtype != np.float32 or not out.flags.c_contiguous:
-        raise MeshError(
-            f"the output array is {out.dtype} of shape {out.shape}",
-            remedy=f"Give C-contiguous float32 of shape {shape}",
-        )
-    return given, out

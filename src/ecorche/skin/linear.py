@@ -12,58 +12,16 @@ import numpy.typing as npt
 from numba import njit, prange
 
 from ecorche.base.lanes import broadcast, load, multiply_add
-from ecorche.base.threads import threads_for
-from ecorche.skin.layout import Points, checked, group_vertices, read_group, write_group
-from ecorche.skin.weights import SkinWeights
+from ecorche.skin.grouped import GroupedSkinning
+from ecorche.skin.layout import Points, read_group, write_group
 
 
-class LinearSkinning:
-    """Linear blend skinning of one mesh, ready to be applied frame after frame.
+class LinearSkinning(GroupedSkinning):
+    """Linear blend skinning of one mesh, ready to be applied frame after frame."""
 
-    Args:
-        points: Bind positions [m], shape (vertices, 3), float32.
-        weights: Skin weights of those vertices.
-    """
-
-    def __init__(self, points: Points, weights: SkinWeights) -> None:
-        self._groups = group_vertices(weights)
-        self._bind = self._groups.gather(points)
-
-    @property
-    def kept_bytes(self) -> int:
-        """Memory the prepared layout takes; all of it is read once a frame."""
-        groups = self._groups
-        kept = (self._bind, groups.vertices, groups.starts, groups.joints, groups.weights)
-        return sum(array.nbytes for array in kept)
-
-    def apply(
-        self,
-        difference: npt.NDArray[np.float64],
-        points: Points | None = None,
-        out: Points | None = None,
-    ) -> Points:
-        """Skinned positions [m], shape (vertices, 3), in the mesh's own vertex order.
-
-        Args:
-            difference: How far each joint is from bind, ``M − I``, shape (joints, 4, 4).
-            points: Positions to use in place of the bind positions, such as morphed ones.
-            out: Where to write; it must be C-contiguous float32 (vertices, 3).
-        """
-        groups = self._groups
-        given, out = checked(groups, difference, points, out)
+    def _skin(self, difference: npt.NDArray[np.float64], given: Points, out: Points) -> None:
         minus = np.ascontiguousarray(-difference[:, :3, :], np.float32).reshape(-1, 12)
-        with threads_for(len(groups.vertices)):
-            _skin(
-                groups.vertices,
-                groups.starts,
-                groups.joints,
-                groups.weights,
-                self._bind,
-                given,
-                minus,
-                out,
-            )
-        return out
+        _skin(*self._layout, given, minus, out)
 
 
 @njit(parallel=True, cache=True)  # type: ignore[untyped-decorator]
