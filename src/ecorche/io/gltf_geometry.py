@@ -18,6 +18,7 @@ from ecorche.base.rotations import normalise
 from ecorche.io.gltf_buffer import COMPONENTS, INDICES, VERTICES, BufferWriter
 from ecorche.io.gltf_file import Json, decode
 from ecorche.io.gltf_meshes import ATTRIBUTES_EXTRA, flipped_v
+from ecorche.io.playback import influence_columns
 from ecorche.skin.weights import SkinWeights
 
 Floats32 = npt.NDArray[np.float32]
@@ -194,27 +195,6 @@ def _first_corner(corners: npt.NDArray[np.int32], count: int) -> npt.NDArray[np.
     used, first = np.unique(corners, return_index=True)
     found[used] = first
     return found
-
-
-def influence_columns(weights: SkinWeights) -> list[tuple[npt.NDArray[np.generic], Floats32]]:
-    """Joints and weights in sets of four, strongest first, every influence kept.
-
-    Weights whose float32 sum is off one by more than rounding are brought back by their largest.
-    """
-    joints, table = weights.padded()
-    order = np.lexsort((joints, -table), axis=1)
-    joints, table = np.take_along_axis(joints, order, 1), np.take_along_axis(table, order, 1)
-    error = table.astype(np.float64).sum(axis=1) - 1.0
-    off = np.abs(error) > 1e-7 * np.maximum((table > 0.0).sum(axis=1), 1)
-    table[off, 0] -= error[off].astype(np.float32)
-    padding = ((0, 0), (0, -table.shape[1] % 4))
-    joints = np.pad(np.where(table > 0.0, joints, 0), padding)
-    table = np.pad(table, padding)
-    narrow = joints.astype(np.uint8 if joints.max(initial=0) < 256 else np.uint16)
-    return [
-        (np.ascontiguousarray(narrow[:, i : i + 4]), np.ascontiguousarray(table[:, i : i + 4]))
-        for i in range(0, table.shape[1], 4)
-    ]
 
 
 def write_primitives(

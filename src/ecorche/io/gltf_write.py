@@ -14,15 +14,15 @@ from ecorche.base.files import require_folder
 from ecorche.body.character import Character, SkinnedMesh
 from ecorche.body.take import Take
 from ecorche.errors import EcorcheError, MotionError, WriteError
+from ecorche.io.departure import ENOUGH, Departure, departures
 from ecorche.io.formats import WriteOptions, Written
 from ecorche.io.gltf_buffer import VERTICES, BufferWriter, write_container
-from ecorche.io.gltf_departure import ENOUGH, Departure, departures
 from ecorche.io.gltf_file import Json
 from ecorche.io.gltf_geometry import geometry_of, parts, write_primitives
 from ecorche.io.gltf_materials import extensions_of, write_images, write_materials
 from ecorche.io.gltf_nodes import SCENE_ROOT
-from ecorche.io.gltf_playback import NO_SCALE, JointKeys, inverse_binds, joint_keys
 from ecorche.io.gltf_skeleton import AT_BIND, SAME_PLACE
+from ecorche.io.playback import NO_SCALE, JointKeys, inverse_binds, joint_keys
 from ecorche.skeleton.motion import Motion
 from ecorche.skeleton.skeleton import Skeleton
 

@@ -47,7 +47,7 @@ def read_mesh(path: Path, metres_per_unit: float = 1.0) -> Mesh:
         raise ReadError(f"cannot be read ({error.strerror})", where=path) from error
     reader = {".obj": _from_obj, ".ply": _from_ply, ".stl": _from_stl}[path.suffix.lower()]
     try:
-            # what is not a number is refused in words once it is in place, not by a warning on the way
+        # what is not a number is refused in words once it is in place, not by a warning on the way
         with np.errstate(invalid="ignore", over="ignore"):
             return reader(data, path, metres_per_unit)
     except ReadError:

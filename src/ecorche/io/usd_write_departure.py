@@ -1,7 +1,7 @@
 """Blend shapes for what a take's skin does beyond the skinning that UsdSkel knows.
 
 UsdSkel evaluates linear or dual quaternion skinning after blend shapes, as glTF does with linear
-skinning; so the same low-rank shapes in bind space serve, see `ecorche.io.gltf_departure`.
+skinning; so the same low-rank shapes in bind space serve, see `ecorche.io.departure`.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from ecorche.body.compile import morphed_points
 from ecorche.body.frames import Frame, Frames
 from ecorche.body.take import Take
 from ecorche.errors import WriteError
-from ecorche.io.gltf_departure import ENOUGH, Departure, departures
-from ecorche.io.gltf_playback import joint_keys
+from ecorche.io.departure import ENOUGH, Departure, departures
+from ecorche.io.playback import joint_keys
 from ecorche.skeleton.kinematics import difference_from_bind
 from ecorche.skeleton.motion import Motion
 from ecorche.skin.methods import make_skinning

@@ -1,6 +1,6 @@
-"""What a glTF player will show: the joints as the file states them, and skin that follows linearly.
+"""What a player of glTF or USD shows: joints as the file states them, and skin that follows linearly.
 
-A file holds translations, rotations and scales in 32 bits. Skin error is measured against those,
+Files hold translations, rotations and scales in 32 bits. Skin error is measured against those,
 not against the matrices they were made from.
 """
 
@@ -16,9 +16,9 @@ from numba import njit, prange
 from ecorche.base import transforms
 from ecorche.base.mesh import Mesh
 from ecorche.body.character import SkinnedMesh
-from ecorche.io.gltf_geometry import influence_columns
 from ecorche.skeleton.motion import Motion
 from ecorche.skeleton.skeleton import Skeleton, world_from_local
+from ecorche.skin.weights import SkinWeights
 
 Floats = npt.NDArray[np.float64]
 Floats32 = npt.NDArray[np.float32]
@@ -67,6 +67,27 @@ def inverse_binds(skeleton: Skeleton, own_bind: Floats | None) -> Floats32:
     """Inverse bind matrices as the file states them, shape (joints, 4, 4)."""
     matrices = skeleton.bind_inverse if own_bind is None else skeleton.bind_inverse @ own_bind
     return matrices.astype(np.float32)
+
+
+def influence_columns(weights: SkinWeights) -> list[tuple[npt.NDArray[np.generic], Floats32]]:
+    """Joints and weights in sets of four, strongest first, every influence kept.
+
+    Weights whose float32 sum is off one by more than rounding are brought back by their largest.
+    """
+    joints, table = weights.padded()
+    order = np.lexsort((joints, -table), axis=1)
+    joints, table = np.take_along_axis(joints, order, 1), np.take_along_axis(table, order, 1)
+    error = table.astype(np.float64).sum(axis=1) - 1.0
+    off = np.abs(error) > 1e-7 * np.maximum((table > 0.0).sum(axis=1), 1)
+    table[off, 0] -= error[off].astype(np.float32)
+    padding = ((0, 0), (0, -table.shape[1] % 4))
+    joints = np.pad(np.where(table > 0.0, joints, 0), padding)
+    table = np.pad(table, padding)
+    narrow = joints.astype(np.uint8 if joints.max(initial=0) < 256 else np.uint16)
+    return [
+        (np.ascontiguousarray(narrow[:, i : i + 4]), np.ascontiguousarray(table[:, i : i + 4]))
+        for i in range(0, table.shape[1], 4)
+    ]
 
 
 class LinearPlayer:

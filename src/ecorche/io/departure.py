@@ -19,7 +19,7 @@ from numba import njit
 from ecorche.body.character import Character
 from ecorche.body.frames import Frame, Frames
 from ecorche.errors import WriteError
-from ecorche.io.gltf_playback import JointKeys, LinearPlayer, linear_inverse, transformed
+from ecorche.io.playback import JointKeys, LinearPlayer, linear_inverse, transformed
 from ecorche.skin.residual import Basis, BasisBuilder
 
 Floats = npt.NDArray[np.float64]
