@@ -2,7 +2,7 @@
 
 After the spherical polygons of thesis 3.3.9 (Korein 1985; Baerlocher 2001). There, a point is
 tested against a fan of triangles or convex pieces; here, sides are counted along the meridian
-that leads to −z, which needs no pieces, and the nearest direction is found side by side.
+that leads to −z, which needs no pieces, and the nearest direction is the nearest on any side.
 """
 
 from __future__ import annotations
@@ -63,18 +63,12 @@ class SphericalPolygon:
         """
         directions = np.asarray(directions, np.float64)
         flat = directions.reshape(-1, 3)
-        sides = list(zip(self.corners, np.roll(self.corners, -1, axis=0), strict=True))
-        inside = np.zeros(len(flat), bool)
-        for a, b in sides:
-            inside ^= _crosses_below(flat, a, b)
+        a, b = self.corners, np.roll(self.corners, -1, axis=0)
+        inside = np.bitwise_xor.reduce(_crosses_below(flat[:, None], a, b), axis=1)
         outside = flat[~inside]
-        best, best_chord = outside, np.full(len(outside), np.inf)
-        for a, b in sides:
-            candidate = _nearest_on_side(outside, a, b)
-            chord = np.linalg.norm(candidate - outside, axis=-1)
-            closer = chord < best_chord
-            best = np.where(closer[:, None], candidate, best)
-            best_chord = np.where(closer, chord, best_chord)
+        candidates = _nearest_on_side(outside[:, None], a, b)
+        chords = np.linalg.norm(candidates - outside[:, None], axis=-1)
+        best = candidates[np.arange(len(outside)), np.argmin(chords, axis=1)]
         angle = angle_between(outside, best)
         on_border = angle <= TOLERANCE
         nearest, angles = flat.copy(), np.zeros(len(flat))
@@ -102,12 +96,11 @@ class SphericalPolygon:
                 remedy="Order the corners along the border",
             )
         opposite = np.array([0.0, 0.0, -1.0])
-        for start, stop in zip(a, b, strict=True):
-            if angle_between(_nearest_on_side(opposite, start, stop), opposite) < 1e-6:
-                raise SkeletonError(
-                    "a side of the spherical polygon passes through −z",
-                    remedy="Turn the canonical pose so that the limb never points opposite to it",
-                )
+        if angle_between(_nearest_on_side(opposite, a, b), opposite).min() < 1e-6:
+            raise SkeletonError(
+                "a side of the spherical polygon passes through −z",
+                remedy="Turn the canonical pose so that the limb never points opposite to it",
+            )
 
 
 def angle_between(a: Floats, b: Floats) -> Floats:
@@ -118,7 +111,7 @@ def angle_between(a: Floats, b: Floats) -> Floats:
 
 
 def _crosses_below(directions: Floats, a: Floats, b: Floats) -> Bools:
-    """Whether the side from a to b crosses the meridian from each direction down to −z."""
+    """Whether sides from a to b (..., 3) cross the meridian from each direction (..., 3) down to −z."""
     radius = np.linalg.norm(directions[..., :2], axis=-1)
     at_pole = radius < 1e-300
     safe = np.where(at_pole, 1.0, radius)
@@ -127,7 +120,7 @@ def _crosses_below(directions: Floats, a: Floats, b: Floats) -> Bools:
     y = np.where(at_pole, 0.0, directions[..., 1] / safe)
     # a corner is left or right of the meridian; its two sides must hear the same answer,
     # so this is asked of corners and never of sides
-    left_a, left_b = x * a[1] - y * a[0], x * b[1] - y * b[0]
+    left_a, left_b = x * a[..., 1] - y * a[..., 0], x * b[..., 1] - y * b[..., 0]
     parts = (left_a >= 0.0) != (left_b >= 0.0)
     across = np.abs(left_b)[..., None] * a + np.abs(left_a)[..., None] * b
     outward = x * across[..., 0] + y * across[..., 1]
@@ -136,7 +129,7 @@ def _crosses_below(directions: Floats, a: Floats, b: Floats) -> Bools:
 
 
 def _nearest_on_side(directions: Floats, a: Floats, b: Floats) -> Floats:
-    """The point nearest to each direction on the arc from a to b, without its end b."""
+    """The point nearest to each direction (..., 3) on the arc from a to b (..., 3), without its end b."""
     normal = normalise(np.cross(a, b))
     foot = directions - np.sum(directions * normal, axis=-1, keepdims=True) * normal
     length = np.linalg.norm(foot, axis=-1, keepdims=True)
