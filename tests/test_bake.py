@@ -122,4 +122,4 @@ def test_frames_stream_through_bounded_memory(tmp_path: Path, take: Take, suffix
     assert take.frames is not None
     watched = Watched(take.frames)
     write_take(tmp_path / f"bend{suffix}", Take(take.character, take.motion, watched))
-    assert watched.most <= 4
+    assert watched.most <= 6
