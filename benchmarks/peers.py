@@ -106,13 +106,12 @@ def mujoco_skin(body: Body) -> Run:
         mujoco.mju_mat2Quat(data.mocap_quat[joint], np.ascontiguousarray(world[joint, :3, :3]).reshape(-1))
     mujoco.mj_forward(model, data)
     scene = mujoco.MjvScene(model, maxgeom=1000)
-    options, perturb, camera = mujoco.MjvOption(), mujoco.MjvPerturb(), mujoco.MjvCamera()
-    mujoco.mjv_updateScene(model, data, options, perturb, camera, mujoco.mjtCatBit.mjCAT_ALL, scene)
-
-    mujoco.set_mju_user_warning(lambda _message: None)  # a newer name exists, but not in Python
+    options, camera = mujoco.MjvOption(), mujoco.MjvCamera()
+    options.flags[:] = 0
+    options.flags[mujoco.mjtVisFlag.mjVIS_SKIN] = 1  # the scene is the skin alone
 
     def run() -> object:
-        mujoco.mjv_updateSkin(model, data, scene)
+        mujoco.mjv_updateScene(model, data, options, None, camera, mujoco.mjtCatBit.mjCAT_DYNAMIC, scene)
         return scene.skinvert
 
     return run

@@ -218,3 +218,18 @@ def test_mutated_skins_raise_only_our_errors(changes: list[tuple[int, int]], cut
         parse_skn(bytes(data[: len(data) - cut]), "m.skn")
     except EcorcheError:
         return
+
+
+def test_warnings_of_mujoco_become_notes_and_no_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """MuJoCo's habit is to write MUJOCO_LOG.TXT into the folder one happens to be in."""
+    path = tmp_path / "model" / "a.xml"
+    path.parent.mkdir()
+    path.write_text(
+        SKIN_XML.replace("<worldbody>", '<custom><numeric name="n" data="NaN"/></custom><worldbody>')
+    )
+    monkeypatch.chdir(tmp_path)
+    assert any("MuJoCo: XML contains a 'NaN'" in note for note in read_character(path).notes)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["model"]
+    assert capfd.readouterr() == ("", "")

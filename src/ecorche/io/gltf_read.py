@@ -16,7 +16,7 @@ from ecorche.io.gltf_motion import clip_names, moved_nodes, read_motions
 from ecorche.io.gltf_nodes import NodeTree, read_nodes
 from ecorche.io.gltf_skeleton import Rig, SkinBinding, read_rig
 from ecorche.skeleton.motion import Motion
-from ecorche.skin.weights import SkinWeights, weights_from_table
+from ecorche.skin.weights import rigid_weights, weights_from_table
 
 
 def character_of(file: GltfFile) -> Character:
@@ -151,12 +151,7 @@ def _rigid(surface: Surface, node: int, tree: NodeTree, rig: Rig) -> SkinnedMesh
         return SkinnedMesh(placed(surface.mesh, _clean(tree.world[node])), None)
     below = inverse(tree.world[rig.nodes[joint]]) @ tree.world[node]
     place = _clean(rig.skeleton.bind_world[joint] @ below)
-    count = surface.mesh.vertex_count
-    weights = SkinWeights(
-        starts=np.arange(count + 1, dtype=np.int32),
-        joints=np.full(count, joint, np.int32),
-        weights=np.ones(count, np.float32),
-    )
+    weights = rigid_weights(surface.mesh.vertex_count, joint)
     return SkinnedMesh(placed(surface.mesh, place), weights)
 
 

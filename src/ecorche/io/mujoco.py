@@ -17,13 +17,13 @@ import numpy as np
 import numpy.typing as npt
 
 from ecorche.base.mesh import Attribute, Mesh
-from ecorche.base.names import suggestion
+from ecorche.base.names import suggestion, unique
 from ecorche.base.transforms import compose, inverse, transform_points
 from ecorche.body.character import Character, Material, SkinnedMesh
 from ecorche.errors import EcorcheError, MissingPackageError, ReadError
 from ecorche.io.skn import SknBone, SknSkin, parse_skn
 from ecorche.skeleton.skeleton import Skeleton, local_from_world
-from ecorche.skin.weights import SkinWeights, weights_from_entries
+from ecorche.skin.weights import rigid_weights, weights_from_entries
 
 Floats = npt.NDArray[np.float64]
 
@@ -56,7 +56,8 @@ class _Tree:
 
 
 def _from_mjcf(path: Path) -> Character:
-    model = _compiled(path)
+    notes: list[str] = []
+    model = _compiled(path, notes)
     tree = _tree(model)
     skins = [
         (_name(model, "SKIN", i) or f"skin_{i}", _compiled_skin(model, i, tree)) for i in range(model.nskin)
@@ -65,7 +66,7 @@ def _from_mjcf(path: Path) -> Character:
         raise ReadError(
             "the model has no skin", where=path, remedy="Add a <skin> element, or give another character"
         )
-    notes = [
+    notes += [
         f"Skin {name!r} is inflated by {model.skin_inflate[i]:.3g} m in MuJoCo's pictures; here it is not."
         for i, (name, _) in enumerate(skins)
         if model.skin_inflate[i] != 0.0
@@ -74,7 +75,7 @@ def _from_mjcf(path: Path) -> Character:
     looks = _Looks()
     used: set[str] = set()
     meshes = [
-        _skinned(_distinct(name, used), skin, skeleton, looks.number(model.skin_rgba[i]), path, notes)
+        _skinned(unique(name, used), skin, skeleton, looks.number(model.skin_rgba[i]), path, notes)
         for i, (name, skin) in enumerate(skins)
     ]
     meshes += _bone_meshes(model, skeleton, looks, used)
@@ -97,7 +98,7 @@ def _from_skn(path: Path) -> Character:
     notes: list[str] = []
     beside = _mjcf_beside(path)
     if beside is not None:
-        tree = _tree(_compiled(beside))
+        tree = _tree(_compiled(beside, notes))
         notes.append(f"The joint tree was read from {beside.name}.")
     else:
         tree = _flat(skin)
@@ -125,14 +126,17 @@ def _mjcf_beside(path: Path) -> Path | None:
     return None
 
 
-def _compiled(path: Path) -> Any:
-    """The model as MuJoCo compiles it."""
+def _compiled(path: Path, notes: list[str]) -> Any:
+    """The model as MuJoCo compiles it; its warnings become notes."""
     try:
         import mujoco
     except ImportError:
         raise MissingPackageError(
             "MuJoCo models need the package mujoco", where=path, remedy='Run: pip install "ecorche[mujoco]"'
         ) from None
+    # MuJoCo would print its warnings, and write them to a file in the current folder
+    before = mujoco.get_mju_user_warning()
+    mujoco.set_mju_user_warning(lambda said: notes.append(f"MuJoCo: {' '.join(said.split())}"))
     try:
         return mujoco.MjModel.from_xml_path(str(path))
     except (ValueError, TypeError, mujoco.FatalError) as error:
@@ -140,6 +144,8 @@ def _compiled(path: Path) -> Any:
         raise ReadError(
             f"MuJoCo does not accept it ({reason})", where=path, remedy="Mend the model and try again"
         ) from error
+    finally:
+        mujoco.set_mju_user_warning(before)
 
 
 def _name(model: Any, kind: str, number: int) -> str:
@@ -154,7 +160,7 @@ def _tree(model: Any) -> _Tree:
     state = mujoco.MjData(model)  # starts at qpos0
     mujoco.mj_kinematics(model, state)
     used: set[str] = set()
-    names = tuple(_distinct(_name(model, "BODY", i) or f"body_{i}", used) for i in range(1, model.nbody))
+    names = tuple(unique(_name(model, "BODY", i) or f"body_{i}", used) for i in range(1, model.nbody))
     world = compose(state.xpos[1:], state.xquat[1:][:, [1, 2, 3, 0]])
     return _Tree(names, (model.body_parentid[1:] - 1).astype(np.int32), world)
 
@@ -266,7 +272,7 @@ def _bone_meshes(model: Any, skeleton: Skeleton, looks: _Looks, used: set[str]) 
         face, faces = int(model.mesh_faceadr[number]), int(model.mesh_facenum[number])
         placed = compose(model.geom_pos[geom], model.geom_quat[geom][[1, 2, 3, 0]])
         placed = (Y_UP if joint < 0 else skeleton.bind_world[joint]) @ placed
-        name = _distinct(_name(model, "GEOM", geom) or _name(model, "MESH", number) or f"geom_{geom}", used)
+        name = unique(_name(model, "GEOM", geom) or _name(model, "MESH", number) or f"geom_{geom}", used)
         triangles = np.array(model.mesh_face[face : face + faces], np.int32)
         mesh = Mesh(
             name=name,
@@ -275,17 +281,8 @@ def _bone_meshes(model: Any, skeleton: Skeleton, looks: _Looks, used: set[str]) 
             face_indices=triangles.reshape(-1),
             material=looks.number(model.geom_rgba[geom]),
         )
-        found.append(SkinnedMesh(mesh, None if joint < 0 else _rigid(count, joint)))
+        found.append(SkinnedMesh(mesh, None if joint < 0 else rigid_weights(count, joint)))
     return found
-
-
-def _rigid(vertex_count: int, joint: int) -> SkinWeights:
-    """Every vertex wholly on one joint."""
-    return SkinWeights(
-        np.arange(vertex_count + 1, dtype=np.int32),
-        np.full(vertex_count, joint, np.int32),
-        np.ones(vertex_count, np.float32),
-    )
 
 
 class _Looks:
@@ -311,12 +308,3 @@ def _y_up(points: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
 def _lower_left(uv: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
     """Texture coordinates from MuJoCo's origin, the upper left, to ours."""
     return np.stack([uv[:, 0], 1.0 - uv[:, 1]], axis=1)
-
-
-def _distinct(name: str, used: set[str]) -> str:
-    """The name, with a number after it where it is taken."""
-    fresh, number = name, 2
-    while fresh in used:
-        fresh, number = f"{name}_{number}", number + 1
-    used.add(fresh)
-    return fresh

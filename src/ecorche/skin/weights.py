@@ -48,6 +48,15 @@ class SkinWeights:
         return joints, weights
 
 
+def rigid_weights(vertex_count: int, joint: int) -> SkinWeights:
+    """Every vertex wholly on one joint."""
+    return SkinWeights(
+        np.arange(vertex_count + 1, dtype=np.int32),
+        np.full(vertex_count, joint, np.int32),
+        np.ones(vertex_count, np.float32),
+    )
+
+
 def weights_from_table(
     joints: npt.ArrayLike, weights: npt.ArrayLike, joint_count: int, where: object
 ) -> SkinWeights:
