@@ -23,6 +23,7 @@ class Figure:
         skeleton: Its joints.
         joints: Canonical name to joint number.
         trunk, neck: Spine joints from below, as many as there are.
+        twists: Twist joints.
         pelvis: The joint that carries both hips.
         heads: Joint positions at bind [m], shape (joints, 3).
         tips: Bone tips at bind [m], shape (joints, 3).
@@ -34,6 +35,7 @@ class Figure:
     joints: dict[str, int]
     trunk: tuple[int, ...]
     neck: tuple[int, ...]
+    twists: tuple[int, ...]
     pelvis: int
     heads: Floats
     tips: Floats
@@ -75,6 +77,7 @@ def figure_of(skeleton: Skeleton, naming: Naming) -> Figure | None:
         joints,
         tuple(joints[v] for v in TRUNK if v in joints),
         tuple(joints[v] for v in NECK if v in joints),
+        tuple(j for j, role in enumerate(naming.roles) if role == "twist"),
         common_ancestor(skeleton, [l_hip, r_hip]),
         heads,
         skeleton.tail_positions(),

@@ -15,6 +15,7 @@ from ecorche.skeleton.retarget.report import RetargetReport
 from ecorche.skeleton.retarget.scene import Scene, Solved
 from ecorche.skeleton.retarget.soles import lowest, skate
 from ecorche.skeleton.retarget.turns import body_turns, carried_along, local_of, performed, positions_of
+from ecorche.skeleton.retarget.twists import twist_shares, with_shared_twists
 
 Floats = npt.NDArray[np.float64]
 
@@ -34,10 +35,13 @@ def retarget_human(
     directions = _keep_directions(scene)
     result = directions if mode == "directions" else _plant_feet(scene, directions.leader)
     place = result.positions[:, scene.carrier]
-    local = local_of(target.skeleton, result.turns, scene.carrier, place)
+    shares = twist_shares(target, result.leader)
+    turns = with_shared_twists(target, result.turns, shares)
+    local = local_of(target.skeleton, turns, scene.carrier, place)
     moved = Motion(motion.name, target.skeleton, motion.times, local, motion.morph_weights)
     notes += _stretch_note(motion, source)
-    return moved, _report(scene, moved, directions, result, mode, notes)
+    twisting = {part.joint for part in shares}
+    return moved, _report(scene, moved, directions, result, twisting, mode, notes)
 
 
 def _keep_directions(scene: Scene) -> Solved:
@@ -90,7 +94,13 @@ def _plant_feet(scene: Scene, leader: dict[int, int]) -> Solved:
 
 
 def _report(
-    scene: Scene, moved: Motion, directions: Solved, result: Solved, mode: str, notes: list[str]
+    scene: Scene,
+    moved: Motion,
+    directions: Solved,
+    result: Solved,
+    twisting: set[int],
+    mode: str,
+    notes: list[str],
 ) -> RetargetReport:
     source, target = scene.source.skeleton, scene.target.skeleton
     planted = scene.planted()
@@ -107,7 +117,8 @@ def _report(
         scene.scale,
         tuple((source.names[i], target.names[j]) for j, i in result.leader.items()),
         tuple(name for i, name in enumerate(source.names) if i not in led),
-        tuple(name for j, name in enumerate(target.names) if j not in result.leader),
+        tuple(name for j, name in enumerate(target.names) if j not in result.leader and j not in twisting),
+        tuple(target.names[j] for j in sorted(twisting)),
         direction_errors(scene.source, scene.moved.positions, scene.target, moved.world()[..., :3, 3]),
         scene.floor,
         float(off[int(np.argmax(np.abs(off)))]),

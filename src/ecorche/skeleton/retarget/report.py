@@ -19,6 +19,7 @@ class RetargetReport:
         matched: Pairs of source and target joint names that move together.
         unmatched_source: Source joints whose motion had nowhere to go.
         unmatched_target: Target joints that keep their place in their parent.
+        shared_twist: Target joints that take a part of their limb's twist.
         direction_error: Worst angle between a limb's direction in source and target, by limb [deg].
         floor: Height of the target's floor [m].
         floor_offset: How far the lowest sole is from the floor while a foot of the source is planted,
@@ -35,6 +36,7 @@ class RetargetReport:
     matched: tuple[tuple[str, str], ...] = ()
     unmatched_source: tuple[str, ...] = ()
     unmatched_target: tuple[str, ...] = ()
+    shared_twist: tuple[str, ...] = ()
     direction_error: Mapping[str, float] = field(default_factory=dict)
     floor: float = 0.0
     floor_offset: float = 0.0
@@ -58,6 +60,7 @@ class RetargetReport:
         for title, names in (
             ("motion joints without a counterpart", self.unmatched_source),
             ("joints that keep their place in their parent", self.unmatched_target),
+            ("joints that share their limb's twist", self.shared_twist),
         ):
             if names:
                 lines.append(f"  {title}: {_listed(names)}")

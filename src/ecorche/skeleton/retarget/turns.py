@@ -6,7 +6,7 @@ its parent's turn. Turns and bind positions give all positions and, at the end, 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -108,12 +108,15 @@ def _leader_in_chain(source: Figure, target: Figure, joint: int) -> int:
     return theirs[round((chain.index(joint) + 1) / len(chain) * len(theirs)) - 1]
 
 
-def carried_along(figure: Figure, old: Floats, new: Floats) -> Floats:
-    """Turns where joints without a canonical name keep their place in parents that got ``new`` turns."""
+def carried_along(figure: Figure, old: Floats, new: Floats, settled: Collection[int] = ()) -> Floats:
+    """Turns where joints without a canonical name keep their place in parents that got ``new`` turns.
+
+    Joints in ``settled`` keep the new turn they have.
+    """
     result = new.copy()
     named = set(figure.joints.values())
     for j, parent in enumerate(figure.skeleton.parents):
-        if j in named or parent < 0 or np.array_equal(result[:, parent], old[:, parent]):
+        if j in named or j in settled or parent < 0 or np.array_equal(result[:, parent], old[:, parent]):
             continue
         if np.array_equal(old[:, j], old[:, parent]):
             result[:, j] = result[:, parent]
