@@ -1,4 +1,7 @@
-"""Measure everything and write benchmarks/RESULTS.md anew: ``python -m benchmarks.run [--only NAME]``."""
+"""Measure everything and write benchmarks/RESULTS.md, and the README's table of it, anew.
+
+python -m benchmarks.run [--only NAME]
+"""
 
 from __future__ import annotations
 
@@ -7,9 +10,10 @@ import importlib
 import re
 from pathlib import Path
 
+from benchmarks import readme
 from ecorche.base.files import whole_file
 
-SECTIONS = ("machine", "skinning", "bake", "euler_versus_swing_twist")
+SECTIONS = ("machine", "skinning", "bake", "agreement", "euler_versus_swing_twist")
 """Modules of this package in the order of the report; each has a function ``section() -> str``."""
 
 RESULTS = Path(__file__).with_name("RESULTS.md")
@@ -41,6 +45,7 @@ def main() -> None:
     text = [HEAD, *(f"<!-- section: {n} -->\n{sections[n]}\n" for n in SECTIONS if n in sections)]
     with whole_file(RESULTS) as path:
         path.write_text("\n".join(text), encoding="utf-8")
+    readme.update()
     print(f"written: {RESULTS.relative_to(Path.cwd()) if RESULTS.is_relative_to(Path.cwd()) else RESULTS}")
 
 

@@ -45,3 +45,15 @@ def test_links_lead_somewhere() -> None:
     for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")]:
         for link in re.findall(r"\]\(([^)#:]+)\)", page.read_text()):
             assert (page.parent / link).exists(), f"{page.name}: {link}"
+
+
+def test_the_readme_shows_the_results_that_were_measured() -> None:
+    from benchmarks.readme import table
+
+    results = (ROOT / "benchmarks" / "RESULTS.md").read_text()
+    shown = re.search(
+        r"<!-- results -->\n(.*?)\n<!-- /results -->", (ROOT / "README.md").read_text(), re.DOTALL
+    )
+    assert shown is not None
+    assert shown[1] == table(results)
+    assert shown[1].count("\n") >= 8

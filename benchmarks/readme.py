@@ -1,0 +1,68 @@
+"""The main figures of RESULTS.md as the table of the README, between its markers."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from ecorche.base.files import whole_file
+
+ROOT = Path(__file__).resolve().parent.parent
+RESULTS = ROOT / "benchmarks" / "RESULTS.md"
+README = ROOT / "README.md"
+
+SKINNING = {
+    "**Ecorche, linear**": "**Ecorche**, linear skinning, a million vertices",
+    "UsdSkel, linear": "UsdSkel",
+    "Blender, armature modifier": "Blender's armature modifier",
+    "MuJoCo's skin": "MuJoCo's skin (with normals)",
+    "**Ecorche, linear and normals**": "Ecorche with normals",
+    "libigl, linear": "libigl",
+}
+BAKE = (
+    "read the person",
+    "skin and normals of all frames",
+    "write .usdc",
+    "write .glb",
+)
+
+
+def _rows(text: str) -> list[list[str]]:
+    """The cells of every table row of a markdown text."""
+    return [
+        [cell.strip() for cell in line.strip("|").split("|")]
+        for line in text.splitlines()
+        if line.startswith("|")
+    ]
+
+
+def table(results: str) -> str:
+    """The README's table of a results file's text."""
+    rows = _rows(results)
+    lines = ["| what | figure |", "|---|---|"]
+    for start, title in SKINNING.items():
+        for row in rows:
+            if row[0].startswith(start):
+                lines.append(f"| {title} | {row[1]} ms, {row[3]} × a memory copy of the same bytes |")
+                break
+    for start in BAKE:
+        for row in rows:
+            if row[0].startswith(start):
+                lines.append(f"| A real person on a 344-frame walk: {row[0]} | {row[2]} |")
+                break
+    agreement = results.partition("## Agreement")[2].partition("<!-- section")[0]
+    lines += [f"| Largest difference, {row[0]} | {row[1]} |" for row in _rows(agreement)[2:]]
+    return "\n".join(lines)
+
+
+def update() -> None:
+    """Put the table between the README's markers."""
+    text = README.read_text(encoding="utf-8")
+    filled = re.sub(
+        r"(<!-- results -->\n).*?(<!-- /results -->)",
+        lambda found: f"{found[1]}{table(RESULTS.read_text(encoding='utf-8'))}\n{found[2]}",
+        text,
+        flags=re.DOTALL,
+    )
+    with whole_file(README) as path:
+        path.write_text(filled, encoding="utf-8")
