@@ -15,7 +15,7 @@ import pytest
 
 from conftest import ROOT, Figure, skip_or_fail
 from ecorche.body.take import Take
-from ecorche.io.formats import read_character, write_take
+from ecorche.io.formats import WriteOptions, read_character, write_take
 from gltf_takes import CHARACTERS, FRAMES, RATE, many_influences, real_take, squares, twisted, two_roots
 
 WEB = ROOT / "tests" / "web"
@@ -81,6 +81,8 @@ def test_the_khronos_validator_finds_nothing_wrong(
     for number, take in enumerate(odd):
         files.append(tmp_path / f"odd_{number}.glb")
         write_take(files[-1], take)
+    files.append(tmp_path / "tangents.glb")
+    write_take(files[-1], Take(read_character(data / CHARACTERS[2])), WriteOptions(tangents=True))
     for file, report in reports(node, files).items():
         assert report["errors"] == 0, (file, report["messages"])
         assert report["warnings"] == 0, (file, report["messages"])

@@ -58,11 +58,14 @@ class WriteOptions:
         morph_targets: At most this many morph targets for the skin's departure from plain linear
             skinning in glTF; 0 writes the skeleton alone.
         mesh: For formats that hold one mesh: which, by name; None takes the body.
+        tangents: Write tangents for normal maps where a mesh has texture coordinates: in glTF at bind,
+            in USD points and NPZ a corner in every frame.
     """
 
     usd_as: str = "points"
     morph_targets: int = 32
     mesh: str | None = None
+    tangents: bool = False
 
 
 @dataclass(frozen=True)

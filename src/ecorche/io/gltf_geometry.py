@@ -86,6 +86,28 @@ def geometry_of(mesh: Mesh) -> Geometry:
     return Geometry(source, corners, triangle_corners(mesh.face_counts), faces, columns, extras, notes)
 
 
+def add_tangents(mesh: Mesh, geometry: Geometry) -> None:
+    """Add tangents at bind; those a file came with are kept. Where a mesh can have none, a note."""
+    # compiled code is only loaded where it is asked for
+    from ecorche.skin.tangents import Tangents, no_tangents, vertex_tangents
+
+    if "TANGENT" in geometry.columns:
+        return
+    reason = no_tangents(mesh, mesh.normals is not None)
+    if reason is not None:
+        geometry.notes.append(f"mesh {mesh.name!r} is written without tangents: {reason}")
+        return
+    assert mesh.normals is not None
+    corner_tangents = Tangents(mesh).apply(mesh.points, mesh.normals)
+    values, agree = vertex_tangents(geometry.corners, len(geometry.source), corner_tangents)
+    geometry.columns["TANGENT"] = (values, False)
+    if not agree.all():
+        geometry.notes.append(
+            f"mesh {mesh.name!r}: around {int((~agree).sum())} vertices faces differ in their tangent;"
+            " the first face's is written"
+        )
+
+
 def _unit_normals(mesh: Mesh, notes: list[str]) -> Floats32:
     assert mesh.normals is not None
     length = np.linalg.norm(mesh.normals.astype(np.float64), axis=1)

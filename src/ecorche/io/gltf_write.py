@@ -18,7 +18,7 @@ from ecorche.io.departure import ENOUGH, Departure, departures
 from ecorche.io.formats import WriteOptions, Written
 from ecorche.io.gltf_buffer import VERTICES, BufferWriter, write_container
 from ecorche.io.gltf_file import Json
-from ecorche.io.gltf_geometry import geometry_of, parts, write_primitives
+from ecorche.io.gltf_geometry import add_tangents, geometry_of, parts, write_primitives
 from ecorche.io.gltf_materials import extensions_of, write_images, write_materials
 from ecorche.io.gltf_nodes import SCENE_ROOT
 from ecorche.io.gltf_skeleton import AT_BIND, SAME_PLACE
@@ -73,7 +73,7 @@ def _write(path: Path, take: Take, options: WriteOptions) -> Written:
     clips = [_keys(draft, motion) for motion in motions]
     found = _departures(draft, clips[0] if clips else None, options)
     roots = _write_skeleton(draft, any(len(c.times) for c in clips))
-    materials = _write_meshes(draft, found)
+    materials = _write_meshes(draft, found, options.tangents)
     for motion, keys in zip(motions, clips, strict=True):
         _write_animation(draft, keys, motion, found)
     if take.frames is not None and not motions and found:
@@ -196,7 +196,7 @@ def _write_skin(draft: _Draft, skeleton: Skeleton, own_bind: Floats | None) -> i
 # ---- meshes ----
 
 
-def _write_meshes(draft: _Draft, found: list[Departure] | None) -> Json:
+def _write_meshes(draft: _Draft, found: list[Departure] | None, tangents: bool) -> Json:
     """All meshes, the skins they use, and their materials."""
     character = draft.character
     needed: dict[tuple[int, bool], int] = {}
@@ -226,16 +226,23 @@ def _write_meshes(draft: _Draft, found: list[Departure] | None) -> Json:
                 if shared_skin is None:
                     shared_skin = _write_skin(draft, character.skeleton, None)
                 node["skin"] = shared_skin
-        draft.meshes.append(_mesh_entry(draft, mesh, found[number] if found else None, needed))
+        departure = found[number] if found else None
+        draft.meshes.append(_mesh_entry(draft, mesh, departure, needed, tangents))
         draft.nodes.append(node)
         draft.mesh_nodes[number] = len(draft.nodes) - 1
     return write_materials(character.materials, character.images, variants)
 
 
 def _mesh_entry(
-    draft: _Draft, mesh: SkinnedMesh, departure: Departure | None, materials: dict[tuple[int, bool], int]
+    draft: _Draft,
+    mesh: SkinnedMesh,
+    departure: Departure | None,
+    materials: dict[tuple[int, bool], int],
+    tangents: bool,
 ) -> Json:
     geometry = geometry_of(mesh.mesh)
+    if tangents:
+        add_tangents(mesh.mesh, geometry)
     draft.notes += geometry.notes
     most = 0 if mesh.weights is None else int(np.diff(mesh.weights.starts).max(initial=0))
     if most > 4:

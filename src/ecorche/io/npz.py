@@ -4,6 +4,7 @@ One mesh, the body or the one named in the options, gives
 
     points    (frames, vertices, 3) float32, metres, +Y up
     normals   (frames, vertices or corners, 3) float32; absent where the mesh has none
+    tangents  (frames, corners, 4) float32, where asked for: x, y, z and the bitangent's sign
     times     (frames,) float64, seconds
     faces     (triangles, 3) int32; (faces, n) where all faces have n corners
     face_counts, face_indices   only where polygons differ in size; ``faces`` are then triangles
@@ -16,6 +17,7 @@ stored uncompressed, so that they can be mapped into memory.
 from __future__ import annotations
 
 import io
+import itertools
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -27,11 +29,12 @@ from ecorche.base.checks import require_finite
 from ecorche.base.files import require_file, whole_file
 from ecorche.base.mesh import Mesh
 from ecorche.base.npy import ARCHIVE_FAILURES, LONGEST_HEADER, npy_header
-from ecorche.body.frames import Frame, Frames
+from ecorche.body.frames import Frame, Frames, PointSet
 from ecorche.body.take import Take
 from ecorche.errors import ReadError
 from ecorche.io.formats import WriteOptions, Written
 from ecorche.io.posed import chosen_mesh, frames_of
+from ecorche.skin.tangents import Tangents, no_tangents
 
 ALL_MESHES = "*"
 
@@ -41,6 +44,7 @@ def write_take(path: Path, take: Take, options: WriteOptions) -> Written:
     frames = frames_of(take)
     character = take.character
     several = options.mesh == ALL_MESHES
+    notes: list[str] = []
     chosen = range(len(character.meshes)) if several else [chosen_mesh(character, options.mesh)]
     with whole_file(path) as partial, zipfile.ZipFile(partial, "w", zipfile.ZIP_STORED) as archive:
         _add(archive, "times", np.asarray(frames.times, np.float64))
@@ -50,10 +54,12 @@ def write_take(path: Path, take: Take, options: WriteOptions) -> Written:
             for name, values in _faces(mesh).items():
                 _add(archive, prefix + name, values)
             for name in ("points", "normals"):
-                _add_frames(archive, prefix + name, frames, name, number)
-    if several or len(character.meshes) == 1:
-        return Written()
-    return Written((f'Mesh {character.meshes[chosen[0]].name!r} was written; mesh="*" writes all.',))
+                _add_frames(archive, prefix + name, (getattr(f, name)[number] for f in _each(frames)), frames)
+            if options.tangents:
+                _add_tangents(archive, f"{prefix}tangents", mesh, frames, number, notes)
+    if not several and len(character.meshes) > 1:
+        notes.append(f'Mesh {character.meshes[chosen[0]].name!r} was written; mesh="*" writes all.')
+    return Written(tuple(notes))
 
 
 def _faces(mesh: Mesh) -> dict[str, npt.NDArray[np.int32]]:
@@ -69,9 +75,10 @@ def _add(archive: zipfile.ZipFile, name: str, values: npt.NDArray[np.generic]) -
         np.lib.format.write_array(member, np.ascontiguousarray(values), allow_pickle=False)
 
 
-def _add_frames(archive: zipfile.ZipFile, name: str, frames: Frames, what: str, number: int) -> None:
-    """One array of all frames, one frame after another; nothing where there are no normals."""
-    values = _values(frames, what, number)
+def _add_frames(
+    archive: zipfile.ZipFile, name: str, values: Iterator[PointSet | None], frames: Frames
+) -> None:
+    """One array of all frames, one frame after another; nothing where there are no values."""
     first = next(values)
     if first is None:
         return
@@ -80,16 +87,31 @@ def _add_frames(archive: zipfile.ZipFile, name: str, frames: Frames, what: str, 
         shape = (len(frames), *first.shape)
         np.lib.format.write_array_header_1_0(head, {"descr": "<f4", "fortran_order": False, "shape": shape})
         member.write(head.getvalue())
-        member.write(first.tobytes())
-        for frame in values:
+        for frame in itertools.chain([first], values):
             assert frame is not None
-            member.write(frame.tobytes())
+            member.write(np.ascontiguousarray(frame, "<f4").tobytes())
 
 
-def _values(frames: Frames, what: str, number: int) -> Iterator[npt.NDArray[np.float32] | None]:
-    for index in range(len(frames)):
-        values = getattr(frames[index], what)[number]
-        yield None if values is None else np.ascontiguousarray(values, "<f4")
+def _add_tangents(
+    archive: zipfile.ZipFile, name: str, mesh: Mesh, frames: Frames, number: int, notes: list[str]
+) -> None:
+    reason = no_tangents(mesh, frames[0].normals[number] is not None)
+    if reason is not None:
+        notes.append(f"Mesh {mesh.name!r} is written without tangents: {reason}.")
+        return
+    maker = Tangents(mesh)
+
+    def values() -> Iterator[PointSet]:
+        for frame in _each(frames):
+            normals = frame.normals[number]
+            assert normals is not None
+            yield maker.apply(frame.points[number], normals)
+
+    _add_frames(archive, name, values(), frames)
+
+
+def _each(frames: Frames) -> Iterator[Frame]:
+    return (frames[index] for index in range(len(frames)))
 
 
 def _entry(name: str) -> zipfile.ZipInfo:

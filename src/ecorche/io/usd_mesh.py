@@ -30,6 +30,7 @@ from ecorche.io.usd_skin import (
 )
 from ecorche.io.usd_stage import Space, matrix_of, move_points, prim_title, turn_normals, world_from_prim
 from ecorche.io.usd_values import (
+    TANGENTS,
     attribute_from_primvar,
     floats3,
     integers,
@@ -168,6 +169,9 @@ def _primvars(
     primary = "st" if "st" in by_name else min(coordinates, default="")
     for name in sorted(by_name):
         if name == "normals":  # overrides the schema's normals; read there
+            continue
+        if name == TANGENTS and by_name[name].ValueMightBeTimeVarying():
+            notes.append(f"{where}: its tangents over time are left out; they can be written anew")
             continue
         attribute = attribute_from_primvar(by_name[name], sizes, notes, where)
         if attribute.interpolation == "corner" and corner_order is not None:

@@ -39,6 +39,9 @@ SCHEMA_ATTRIBUTES = (
 _PLAIN_TYPES = {"f": "float", "i": "int", "u": "int", "b": "bool", "U": "string"}
 """NumPy kind to the USD type that holds it where the attribute does not name one."""
 
+TANGENTS = "tangents"
+"""Primvar our writer samples over time; any writer can make it anew, so it is not carried along."""
+
 ORIGIN = "ecorche"
 """Custom data of a primvar: name, type and number format it had in another file format."""
 

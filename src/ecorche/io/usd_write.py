@@ -86,7 +86,7 @@ def _write_layer(file: Path, target: Path, take: Take, options: WriteOptions, no
     line = time_line(_times(take))
     _write_metadata(stage, take, line)
     if take.frames is not None and options.usd_as == "points":
-        _write_points(stage, take, line, texture, notes)
+        _write_points(stage, take, line, texture, options.tangents, notes)
     else:
         _write_skeletal(stage, take, options.morph_targets, line, texture, notes)
     layer.Save()
@@ -132,7 +132,7 @@ def _write_textures(target: Path, character: Character) -> Callable[[int], str]:
 
 
 def _write_points(
-    stage: Any, take: Take, line: TimeLine, texture: Callable[[int], str], notes: list[str]
+    stage: Any, take: Take, line: TimeLine, texture: Callable[[int], str], tangents: bool, notes: list[str]
 ) -> None:
     assert take.frames is not None
     character = take.character
@@ -149,9 +149,8 @@ def _write_points(
         scene.schemas, character.meshes, scene.shapes, scene.tokens, strict=True
     ):
         keep_binding(schema, mesh, skeleton_path, tokens, shapes)
-    write_frames(
-        stage.GetRootLayer(), scene.schemas, character.meshes, take.frames, line.codes(take.frames.times)
-    )
+    codes = line.codes(take.frames.times)
+    write_frames(stage.GetRootLayer(), scene.schemas, character.meshes, take.frames, codes, tangents, notes)
 
 
 def _write_skeletal(

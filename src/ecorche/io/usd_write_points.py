@@ -9,17 +9,22 @@ posed points a second time.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-from pxr import Sdf, Vt
+from pxr import Sdf, UsdGeom, Vt
 
+from ecorche.base.mesh import Mesh
 from ecorche.body.character import SkinnedMesh
 from ecorche.body.frames import Frame, Frames, PointSet
 from ecorche.errors import WriteError
+from ecorche.io.usd_values import TANGENTS
 from ecorche.io.usd_write_mesh import extent, keep_bind_normals, vectors, whole_numbers, write_bind_normals
 from ecorche.io.usd_write_skeleton import usd_matrices
+
+if TYPE_CHECKING:
+    from ecorche.skin.tangents import Tangents
 
 BYTES_BETWEEN_SAVES = 64_000_000
 """Samples are saved, and leave memory, whenever this much has gathered."""
@@ -57,9 +62,17 @@ def keep_binding(
 
 
 def write_frames(
-    layer: Any, schemas: Sequence[Any], meshes: Sequence[SkinnedMesh], frames: Frames, codes: Sequence[float]
+    layer: Any,
+    schemas: Sequence[Any],
+    meshes: Sequence[SkinnedMesh],
+    frames: Frames,
+    codes: Sequence[float],
+    tangents: bool,
+    notes: list[str],
 ) -> None:
     """Write points, velocities, normals and extents of every mesh over time, in bounded memory.
+
+    Where asked for, tangents are a primvar a corner: x, y, z and the bitangent's sign.
 
     Velocities [m/s] are central differences, one-sided at the ends. They lag a frame behind the
     points, since they need the next one.
@@ -71,6 +84,9 @@ def write_frames(
         _MeshSamples(layer, schema, mesh, normals, len(frames) > 1)
         for schema, mesh, normals in zip(schemas, meshes, first.normals, strict=True)
     ]
+    if tangents:
+        for out, mesh in zip(outs, meshes, strict=True):
+            out.add_tangents(mesh.mesh, notes)
     waiting = 0
     for number, before, frame, after in _windows(frames):
         for index, out in enumerate(outs):
@@ -109,6 +125,8 @@ class _MeshSamples:
         has_velocities: bool,
     ) -> None:
         self._layer, self._shape = layer, mesh.mesh.points.shape
+        self._schema = schema
+        self._tangents: tuple[Any, Tangents] | None = None
         path = schema.GetPrim().GetPath()
         self._points, self._extent = path.AppendProperty("points"), path.AppendProperty("extent")
         self._velocities = path.AppendProperty("velocities") if has_velocities else None
@@ -122,6 +140,20 @@ class _MeshSamples:
             write_bind_normals(schema, mesh.mesh)
             schema.CreateNormalsAttr()
             schema.SetNormalsInterpolation("vertex" if first_normals.shape == self._shape else "faceVarying")
+
+    def add_tangents(self, mesh: Mesh, notes: list[str]) -> None:
+        """Write tangents too, from here on; where the mesh cannot have them, a note."""
+        # compiled code is only loaded where it is asked for
+        from ecorche.skin.tangents import Tangents, no_tangents
+
+        reason = no_tangents(mesh, self._normals is not None)
+        if reason is not None:
+            notes.append(f"mesh {mesh.name!r} is written without tangents: {reason}")
+            return
+        primvar = UsdGeom.PrimvarsAPI(self._schema).CreatePrimvar(
+            TANGENTS, Sdf.ValueTypeNames.Float4Array, UsdGeom.Tokens.faceVarying
+        )
+        self._tangents = primvar.GetAttr().GetPath(), Tangents(mesh)
 
     def write(self, code: float, frame: Frame, index: int, before: Frame, after: Frame) -> int:
         """Write one frame; how many bytes that was."""
@@ -137,6 +169,11 @@ class _MeshSamples:
             normals = self._require(normals, "normals", self._normals_shape)
             self._layer.SetTimeSample(self._normals, code, vectors(normals))
             size += normals.nbytes
+            if self._tangents is not None:
+                path, maker = self._tangents
+                values = maker.apply(points, normals)
+                self._layer.SetTimeSample(path, code, Vt.Vec4fArray.FromNumpy(values))
+                size += values.nbytes
         return size
 
     def _require(self, array: PointSet | None, what: str, shape: tuple[int, ...] | None) -> PointSet:

@@ -27,40 +27,79 @@ Vectors = npt.NDArray[np.float32]
 _TINY = float(np.finfo(np.float32).tiny)
 
 
-def tangents(mesh: Mesh, points: Vectors, normals: Vectors) -> Vectors:
-    """Tangent and sign (x, y, z, w) of each corner, shape (corners, 4), float32.
+class Tangents:
+    """Tangents of one mesh, frame after frame.
 
-    The bitangent is ``w · normal × tangent``, along rising v with the origin of UVs at the lower left:
-    this is also the w that glTF files hold.
+    Which corners share a tangent is decided once, by what coincides at bind: in motion nothing can
+    come together or part by chance.
 
     Args:
-        mesh: Topology and UVs.
-        points: Positions [m], shape (vertices, 3).
-        normals: Unit normals, a vertex each (vertices, 3) or a corner each (corners, 3).
+        mesh: Topology, UVs, and points and normals at bind.
     """
-    uv = _corner_uv(mesh)
-    corners = mesh.face_indices
-    position = points[corners].astype(np.float64)
-    normal = (normals[corners] if len(normals) == mesh.vertex_count else normals).astype(np.float64)
-    triangles, partner = _triangles(mesh, uv, position)
-    weld = coincident_groups(position, normal, uv)
-    found = _tangents(triangles, partner, weld, position, normal, uv, _neighbours(weld[triangles]))
-    return np.asarray(found, np.float32)
+
+    def __init__(self, mesh: Mesh) -> None:
+        self._corners, self._vertex_count = mesh.face_indices, mesh.vertex_count
+        self._uv = _corner_uv(mesh)
+        position = self._at_corners(mesh.points)
+        same = [position, self._uv] + ([] if mesh.normals is None else [self._at_corners(mesh.normals)])
+        self._weld = coincident_groups(*same)
+        self._triangles, self._partner = _triangles(mesh, self._uv, position)
+        self._neighbours = _neighbours(self._weld[self._triangles])
+
+    def apply(self, points: Vectors, normals: Vectors) -> Vectors:
+        """Tangent and sign (x, y, z, w) of each corner, shape (corners, 4), float32.
+
+        The bitangent is ``w · normal × tangent``, along rising v with the origin of UVs at the lower
+        left: this is also the w that glTF files hold.
+
+        Args:
+            points: Positions [m], shape (vertices, 3).
+            normals: Unit normals, a vertex each (vertices, 3) or a corner each (corners, 3).
+        """
+        found = _tangents(
+            self._triangles,
+            self._partner,
+            self._weld,
+            self._at_corners(points),
+            self._at_corners(normals),
+            self._uv,
+            self._neighbours,
+        )
+        return np.asarray(found, np.float32)
+
+    def _at_corners(self, values: Vectors) -> Floats:
+        """Values a vertex or a corner as values a corner, in double precision."""
+        return (values[self._corners] if len(values) == self._vertex_count else values).astype(np.float64)
 
 
-def vertex_tangents(mesh: Mesh, corner_tangents: Vectors) -> tuple[Vectors, npt.NDArray[np.bool_]]:
+def vertex_tangents(
+    corners: Numbers, vertex_count: int, corner_tangents: Vectors
+) -> tuple[Vectors, npt.NDArray[np.bool_]]:
     """Tangents a vertex (vertices, 4), and at which vertices all corners agree within a degree.
 
     A vertex takes the tangent of its first corner; one without a face gets (1, 0, 0, 1).
+
+    Args:
+        corners: Vertex of each corner.
+        vertex_count: How many vertices there are.
+        corner_tangents: Tangents (corners, 4).
     """
-    corners = mesh.face_indices
-    result = np.zeros((mesh.vertex_count, 4), np.float32)
+    result = np.zeros((vertex_count, 4), np.float32)
     result[:] = [1.0, 0.0, 0.0, 1.0]
     used, first = np.unique(corners, return_index=True)
     result[used] = corner_tangents[first]
     along = np.sum(result[corners, :3] * corner_tangents[:, :3], axis=1)
     same = (along > np.cos(np.radians(1.0))) & (result[corners, 3] == corner_tangents[:, 3])
-    return result, np.bincount(corners[~same], minlength=mesh.vertex_count) == 0
+    return result, np.bincount(corners[~same], minlength=vertex_count) == 0
+
+
+def no_tangents(mesh: Mesh, has_normals: bool) -> str | None:
+    """Why a mesh cannot have tangents, or None where it can."""
+    if mesh.uv is None or mesh.uv.interpolation not in ("vertex", "corner"):
+        return "it has no texture coordinates"
+    if mesh.subdivision != "none":
+        return "the normals of a subdivision surface are its limit's"
+    return None if has_normals else "it has no normals"
 
 
 def _corner_uv(mesh: Mesh) -> Floats:
