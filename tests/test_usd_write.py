@@ -16,12 +16,11 @@ from ecorche.body.take import Take
 from ecorche.errors import WriteError
 from ecorche.io import gltf
 from ecorche.io.formats import WriteOptions
-from ecorche.io.usd import read_character, write_take
+from ecorche.io.usd import compliance_problems, read_character, write_take
 from usd_takes import (
     PNG,
     POINTS,
     SKELETON,
-    complaints,
     played,
     require_same_meshes,
     rich_character,
@@ -103,14 +102,14 @@ def test_files_are_compliant(tmp_path: Path, suffix: str, options: WriteOptions)
     character = rich_character()
     path = tmp_path / f"out{suffix}"
     write_take(path, played(character, swinging(character.skeleton), "contour"), options)
-    assert complaints(path) == []
+    assert compliance_problems(path) == []
     still = tmp_path / f"still{suffix}"
     write_take(still, Take(character), options)
-    assert complaints(still) == []
+    assert compliance_problems(still) == []
 
 
 def test_the_validators_can_complain(data: Path) -> None:
-    assert any("MissingMetersPerUnit" in c for c in complaints(data / "usdskel" / "lbs.usda"))
+    assert any("MissingMetersPerUnit" in c for c in compliance_problems(data / "usdskel" / "lbs.usda"))
 
 
 def test_posed_points_are_not_skinned_again(tmp_path: Path) -> None:
@@ -174,7 +173,7 @@ def test_real_characters_survive(data: Path, tmp_path: Path, name: str) -> None:
     write_take(path, Take(character), POINTS)
     back = read_character(path)
     require_same_meshes(character, back)
-    assert complaints(path) == []
+    assert compliance_problems(path) == []
     assert [m.name for m in back.materials] == [m.name for m in character.materials]
     assert [m.extra for m in back.materials] == [m.extra for m in character.materials]
     assert [i.data for i in back.images] == [i.data for i in character.images]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -123,13 +122,3 @@ def require_same_meshes(before: Character, after: Character) -> None:
             assert two.weights is not None
             assert same_bits(one.weights.starts, two.weights.starts)
             assert same_bits(one.weights.weights, two.weights.weights)
-
-
-def complaints(path: Path) -> list[str]:
-    """What OpenUSD's own validators say of a file."""
-    from pxr import Usd, UsdValidation
-
-    validators = UsdValidation.ValidationRegistry().GetOrLoadAllValidators()
-    stage = Usd.Stage.Open(str(path))
-    found = UsdValidation.ValidationContext(validators).Validate(stage)
-    return [f"{e.GetName()}: {e.GetMessage()}" for e in found]

@@ -11,6 +11,7 @@ from ecorche.body.take import Take
 from ecorche.io.formats import WriteOptions, Written
 from ecorche.io.usd_read import read_character_from, read_mesh_from, read_motion_from
 from ecorche.io.usd_stage import quiet, readable_read_errors
+from ecorche.io.usd_validate import complaints
 from ecorche.io.usd_write import write
 from ecorche.skeleton.motion import Motion
 
@@ -38,3 +39,9 @@ def read_mesh(path: Path) -> Mesh:
 def write_take(path: Path, take: Take, options: WriteOptions) -> Written:
     """Write a take as .usd, .usda, .usdc or .usdz; `WriteOptions.usd_as` says how its skin moves."""
     return write(path, take, options)
+
+
+def compliance_problems(path: Path) -> list[str]:
+    """What OpenUSD's own validators find wrong with a file, a sentence each."""
+    with readable_read_errors(path), quiet():
+        return complaints(path)
