@@ -25,34 +25,37 @@ from ecorche.skeleton.retarget.soles import Sole
 Floats = npt.NDArray[np.float64]
 
 STRAIGHTEST = 0.997  # of leg length: hip to ankle never gets longer; a knee bent by about 9 degrees
-SETTLE = 0.15  # [s] within which the pelvis is lowered and raised again
+SETTLE = 0.15  # [s] within which pelvis and feet are moved out of the way and back again
 ROLL = 0.012  # of leg length: heel and ball heights that count as alike when a foot rolls over
-SOFTNESS = 0.004  # of leg length: how gently a sole that would sink is held up
+SOFTNESS = 0.004  # of leg length: how gently toes that would sink are held up
 FADE = 0.15  # sine of the knee's bend below which the thigh's own axis takes over
 
 
 def wanted_ankles(
     source_places: Floats,
-    source_floor: float,
+    source_floor: Floats,
     target: Figure,
     sole: Sole,
     turns: Floats,
     scale: float,
     floor: float,
+    times: Floats,
 ) -> Floats:
     """Where an ankle must be [m], (frames, 3), for its sole to stand where the source's stands.
 
+    ``source_floor`` (frames,) is the height its steps stand at, see `soles.settling`.
     While the heel is down the heels coincide, while the ball is down those do, in between a smooth
     mixture, because the feet may be of different length. A sole that would sink into the floor, as
-    captured ones do by a centimetre or so, is held up, softly.
+    captured ones do by a centimetre or so, is held up, smoothly in time: jitter that hips and feet of a
+    capture share must not be taken from the feet alone, or knees would shake.
     """
     near = ROLL * target.leg_length / scale
-    nearness = 1.0 / (np.maximum(source_places[:, :2, 1] - source_floor, 0.0) + near)
+    nearness = 1.0 / (np.maximum(source_places[:, :2, 1] - source_floor[:, None], 0.0) + near)
     weights = (nearness / nearness.sum(axis=1, keepdims=True))[..., None]
     points = np.stack([rotate_xyzw(turns[:, sole.ankle], point) for point in (sole.heel, sole.ball)], axis=1)
     ankle: Floats = np.sum(weights * (scale * source_places[:, :2] - points), axis=1)
     ankle[:, 1] += floor - scale * source_floor
-    ankle[:, 1] += _held_up(floor - (ankle[:, 1] + points[..., 1].min(axis=1)), target.leg_length)
+    ankle[:, 1] += _envelope(floor - (ankle[:, 1] + points[..., 1].min(axis=1)), times)
     return ankle
 
 
@@ -73,21 +76,22 @@ def lifted_toes(target: Figure, sole: Sole, turns: Floats, ankle: Floats, floor:
     reach = np.linalg.norm(tip - left * np.sum(tip * left, axis=-1, keepdims=True), axis=-1)
     reach = np.maximum(reach, 1e-9)
     raised = tip[:, 1] + _held_up(floor - toe[:, 1] - tip[:, 1], target.leg_length)
-    now, then = (np.arcsin(np.clip(y / reach, -0.95, 0.95)) for y in (tip[:, 1], raised))
+    now, then = (np.arcsin(np.clip(y / reach, -0.99, 0.99)) for y in (tip[:, 1], raised))
     return multiply_xyzw(xyzw_from_axis_angle(left, now - then), turns[:, sole.toe])
 
 
 def pelvis_drop(hips: list[Floats], ankles: list[Floats], lengths: list[float], times: Floats) -> Floats:
-    """How far to lower the pelvis [m], (frames,), for both legs to reach without straightening.
-
-    The least that is needed at each moment, as a smooth envelope over `SETTLE` seconds that is
-    nowhere below it.
-    """
+    """How far to lower the pelvis [m], (frames,), for both legs to reach without straightening."""
     needed = np.zeros(len(times))
     for hip, ankle, length in zip(hips, ankles, lengths, strict=True):
         across = np.linalg.norm((hip - ankle)[:, [0, 2]], axis=-1)
         tallest = np.sqrt(np.maximum((STRAIGHTEST * length) ** 2 - across**2, 0.0))
         needed = np.maximum(needed, (hip - ankle)[:, 1] - tallest)
+    return _envelope(needed, times)
+
+
+def _envelope(needed: Floats, times: Floats) -> Floats:
+    """A smooth curve (frames,) over `SETTLE` seconds that is nowhere below ``needed`` nor below zero."""
     needed = np.maximum(needed, 0.0)
     if len(times) < 2:
         return needed

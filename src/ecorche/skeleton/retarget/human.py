@@ -13,7 +13,7 @@ from ecorche.skeleton.retarget.figure import Figure
 from ecorche.skeleton.retarget.limbs import direction_errors
 from ecorche.skeleton.retarget.report import RetargetReport
 from ecorche.skeleton.retarget.scene import Scene, Solved
-from ecorche.skeleton.retarget.soles import lowest, skate
+from ecorche.skeleton.retarget.soles import lowest, settling, skate
 from ecorche.skeleton.retarget.turns import body_turns, carried_along, local_of, performed, positions_of
 from ecorche.skeleton.retarget.twists import twist_shares, with_shared_twists
 
@@ -40,6 +40,10 @@ def retarget_human(
     local = local_of(target.skeleton, turns, scene.carrier, place)
     moved = Motion(motion.name, target.skeleton, motion.times, local, motion.morph_weights)
     notes += _stretch_note(motion, source)
+    if scene.leaps_in:
+        notes.append(
+            "frame 0 leaps into the motion, as a reference pose does: leave it out unless it is wanted"
+        )
     twisting = {part.joint for part in shares}
     return moved, _report(scene, moved, directions, result, twisting, mode, notes)
 
@@ -64,21 +68,28 @@ def _plant_feet(scene: Scene, leader: dict[int, int]) -> Solved:
     ankle_heights = [np.mean([np.linalg.norm(sole.heel) for sole in pair]) for pair in scene.soles]
     shift = scene.scale * theirs - ours
     above_ankle = theirs[:, 1] - scene.source_floor - ankle_heights[0]
+    settled = [
+        settling(places, planted, scene.source_floor, scene.clock)
+        for places, planted in zip(scene.source_places, scene.planted(), strict=True)
+    ]
+    above_ankle -= np.mean(settled, axis=0)
     shift[:, 1] = scene.floor + ankle_heights[1] + scene.scale * above_ankle - ours[:, 1]
 
     positions = positions_of(skeleton, turns, scene.carrier, shift)
     ankles, hips, lengths = [], [], []
-    for side, sole, places in zip("lr", scene.soles[1], scene.source_places, strict=True):
+    for side, sole, places, low in zip("lr", scene.soles[1], scene.source_places, settled, strict=True):
         h, k = target.joints[f"{side}_hip"], target.joints[f"{side}_knee"]
         ankles.append(
-            wanted_ankles(places, scene.source_floor, target, sole, turns, scene.scale, scene.floor)
+            wanted_ankles(
+                places, scene.source_floor + low, target, sole, turns, scene.scale, scene.floor, scene.clock
+            )
         )
         hips.append(positions[:, h])
         heads = target.heads
         lengths.append(
             float(np.linalg.norm(heads[k] - heads[h]) + np.linalg.norm(heads[sole.ankle] - heads[k]))
         )
-    shift[:, 1] -= pelvis_drop(hips, ankles, lengths, scene.times)
+    shift[:, 1] -= pelvis_drop(hips, ankles, lengths, scene.clock)
     positions = positions_of(skeleton, turns, scene.carrier, shift)
 
     bent, short = turns.copy(), 0.0

@@ -22,6 +22,8 @@ from ecorche.skeleton.retarget.turns import Performed
 
 Floats = npt.NDArray[np.float64]
 
+LEAP = 0.5  # in an entry of a rotation's matrix: about 30 degrees
+
 
 @dataclass(frozen=True, eq=False)
 class Scene:
@@ -31,6 +33,7 @@ class Scene:
     target: Figure
     moved: Performed
     times: Floats
+    leaps_in: bool  # whether frame 0 is a pose put before the motion, see `leaps_in`
     soles: tuple[tuple[Sole, Sole], tuple[Sole, Sole]]  # source's, target's
     source_places: tuple[Floats, Floats]  # heel, ball, tip of both feet, (frames, 3, 3)
     source_floor: float
@@ -50,6 +53,7 @@ class Scene:
             target,
             moved,
             motion.times,
+            leaps_in(motion),
             soles,
             (left, right),
             floor_of_motion((left, right)),
@@ -58,6 +62,11 @@ class Scene:
             xyzw_from_matrix(source.axes @ target.axes.T),
             common_ancestor(target.skeleton, [target.joints["l_hip"], target.joints["r_hip"], *upper]),
         )
+
+    @property
+    def clock(self) -> Floats:
+        """Times for what is smoothed in time, (frames,) [s]: a pose put before the motion is far away."""
+        return np.append(self.times[0] - 10.0, self.times[1:]) if self.leaps_in else self.times
 
     def hip_centres(self, positions: Floats) -> tuple[Floats, Floats]:
         """Midpoints between the hips over time, source's and target's, (frames, 3) [m]."""
@@ -69,11 +78,7 @@ class Scene:
 
     def planted(self) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.int8]]:
         """Which point of the source's soles is planted when, see `contacts`."""
-        left, right = (
-            contacts(places, self.source_floor, self.times, self.source.leg_length)
-            for places in self.source_places
-        )
-        return left, right
+        return contacts(self.source_places, self.source_floor, self.times, self.source.leg_length)
 
     def standing(self) -> npt.NDArray[np.bool_]:
         """True for frames in which a foot of the source is planted, (frames,)."""
@@ -93,6 +98,14 @@ class Scene:
         if standing.any():
             floor = np.interp(self.times, self.times[standing], height[standing])
         return np.asarray(self.scale * (height - floor))
+
+
+def leaps_in(motion: Motion) -> bool:
+    """Whether a motion leaps from its first frame to the second and not on, as captures with a T-pose do."""
+    if motion.frame_count < 3:
+        return False
+    leap, following = np.abs(np.diff(motion.local[:3, :, :3, :3], axis=0)).max(axis=(1, 2, 3))
+    return bool(leap > max(LEAP, 5.0 * following))
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,7 +20,10 @@ Floats = npt.NDArray[np.float64]
 
 GROUNDED = 0.15  # of leg length: toes this near above height zero stand on a floor there
 CONTACT_HEIGHT = 0.035  # of leg length: a lower sole may be planted
+FLOOR_DRIFT = 0.1  # of leg length: how far a captured floor may rise along the way
 CONTACT_SPEED = 0.5  # leg lengths a second: a slower sole may be planted
+STEP_GAP = 0.2  # [s] a foot that leaves the floor for less has not made a step
+STEP_PERCENTILE = 25.0  # of a planted sole's heights during one step: the height it stands at
 FLOOR_PERCENTILE = 5.0  # of the lowest sole's heights over a motion: the floor it was made on
 
 
@@ -141,22 +144,64 @@ class FootSkate:
         return f"{self.mean_speed:.1f} cm/s ({self.distance:.0f} cm in {self.planted:.1f} s)"
 
 
-def contacts(places: Floats, floor: float, times: Floats, leg_length: float) -> npt.NDArray[np.int8]:
-    """Which point of a sole is planted from each frame to the next: 0 heel, 1 ball, -1 none.
+def contacts(
+    places: tuple[Floats, Floats], floor: float, times: Floats, leg_length: float
+) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.int8]]:
+    """Which point of each sole is planted from each frame to the next: 0 heel, 1 ball, -1 none.
 
-    A point is planted while it is the lower of the two, near the floor, and slow. Shape
-    (frames - 1,); ``places`` are heel, ball and tip, (frames, 3, 3).
+    A point is planted while it is the lower of the two, slow, and near the floor: near the height at
+    which feet stand around that time, because the floor of a capture may rise by centimetres along
+    the way. Shapes (frames - 1,); ``places`` are heel, ball and tip, (frames, 3, 3) each.
     """
+    points, heights = zip(*(_lower_point(p, times, leg_length) for p in places), strict=True)
+    standing = np.min(heights, axis=0)
+    known = standing < floor + FLOOR_DRIFT * leg_length
+    if not known.any():
+        return np.full_like(points[0], -1), np.full_like(points[1], -1)
+    local_floor = np.interp(times[:-1], times[:-1][known], standing[known])
+    left, right = (
+        np.where(height < local_floor + CONTACT_HEIGHT * leg_length, point, -1).astype(np.int8)
+        for point, height in zip(points, heights, strict=True)
+    )
+    return left, right
+
+
+def _lower_point(places: Floats, times: Floats, leg_length: float) -> tuple[npt.NDArray[np.int8], Floats]:
+    """The lower of heel (0) and ball (1) from each frame to the next, and its height, infinite if fast."""
     if len(times) < 2:
-        return np.zeros(0, np.int8)
-    points = places[:, :2]
-    height = np.maximum(points[1:, :, 1], points[:-1, :, 1]) - floor
-    speed = np.linalg.norm(np.diff(points, axis=0), axis=-1) / np.diff(times)[:, None]
+        return np.zeros(0, np.int8), np.zeros(0)
+    height = np.maximum(places[1:, :2, 1], places[:-1, :2, 1])
+    speed = np.linalg.norm(np.diff(places[:, :2], axis=0), axis=-1) / np.diff(times)[:, None]
     point = np.argmin(height, axis=1)
     row = np.arange(len(point))
-    low = height[row, point] < CONTACT_HEIGHT * leg_length
     slow = speed[row, point] < CONTACT_SPEED * leg_length
-    return np.where(low & slow, point, -1).astype(np.int8)
+    return point.astype(np.int8), np.where(slow, height[row, point], np.inf)
+
+
+def settling(places: Floats, planted: npt.NDArray[np.int8], floor: float, times: Floats) -> Floats:
+    """How far to lower a foot [m], (frames,), for each of its steps to stand on the floor.
+
+    Captured feet stand a centimetre or two above or below it, each step otherwise. A step is put down
+    as a whole, by the height it keeps for most of its time, so that landing and leaving keep their shape;
+    between two steps the correction goes over smoothly.
+    """
+    height = places[:, :2, 1].min(axis=1) - floor
+    ends = np.flatnonzero(np.diff(np.concatenate([[False], planted >= 0, [False]])))
+    if not len(ends):
+        return np.zeros(len(times))
+    within_step = np.flatnonzero(times[ends[2::2]] - times[ends[1:-1:2]] < STEP_GAP)
+    ends = np.delete(ends, np.concatenate([2 * within_step + 1, 2 * within_step + 2]))
+    knots, values = [], []
+    for first, last in ends.reshape(-1, 2):  # planted from frame `first` to frame `last`
+        low = float(np.percentile(height[first : last + 1], STEP_PERCENTILE))
+        knots += [times[first], times[last]]
+        values += [low, low]
+    after = np.clip(np.searchsorted(knots, times, side="right"), 1, len(knots) - 1)
+    before = after - 1
+    start, stop = np.array(knots)[before], np.array(knots)[after]
+    t = np.clip((times - start) / (stop - start), 0.0, 1.0)
+    t = t * t * (3.0 - 2.0 * t)
+    return np.asarray((1.0 - t) * np.array(values)[before] + t * np.array(values)[after])
 
 
 def skate(
