@@ -1,7 +1,8 @@
-"""Damaged lookup tables in binary USD files are found before OpenUSD trusts them."""
+"""Damaged tables and lists in binary USD files are found before OpenUSD trusts them."""
 
 from __future__ import annotations
 
+import struct
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 
 from ecorche.errors import ReadError
 from ecorche.io.usd import read_character
-from ecorche.io.usd_crate import require_sound_tables
+from ecorche.io.usd_crate import require_sound
 from usd_scenes import RIG, mesh, scene
 
 
@@ -31,7 +32,7 @@ def written(path: Path, values: np.ndarray) -> Path:
 def test_sound_files_pass(tmp_path: Path, count: int, distinct: int) -> None:
     rng = np.random.default_rng(0)
     values = rng.random(distinct).astype(np.float32)[rng.integers(0, distinct, count)]
-    require_sound_tables(written(tmp_path / "a.usdc", values))
+    require_sound(written(tmp_path / "a.usdc", values))
 
 
 @pytest.mark.parametrize("name", ["still", "moving"])
@@ -48,7 +49,7 @@ def test_an_index_outside_its_table_is_refused(tmp_path: Path, name: str) -> Non
     def damaged(at: int) -> str:
         path.write_bytes(sound[:at] + b"\x6f" + sound[at + 1 :])
         try:
-            require_sound_tables(path)
+            require_sound(path)
         except ReadError as error:
             return str(error)
         return ""
@@ -58,11 +59,29 @@ def test_an_index_outside_its_table_is_refused(tmp_path: Path, name: str) -> Non
     assert all("points outside its own table" in message for message in messages)
 
 
+def test_a_child_that_stands_twice_is_refused(tmp_path: Path) -> None:
+    """OpenUSD 26.11 ends the process on such a file, most of the times it opens it."""
+    from pxr import Usd
+
+    path = tmp_path / "a.usdc"
+    stage = Usd.Stage.CreateNew(str(path))
+    for name in "abcdefgh":
+        stage.DefinePrim(f"/{name}")
+    stage.Save()
+    require_sound(path)
+    sound = path.read_bytes()
+    listed = sound.find(struct.pack("<Q", 8))  # how many children there are, then who they are
+    first = sound[listed + 8 : listed + 12]
+    path.write_bytes(sound[: listed + 8] + 8 * first + sound[listed + 40 :])
+    with pytest.raises(ReadError, match=r"a list of names in which one stands twice.*export it again"):
+        read_character(path)
+
+
 def test_text_and_rubbish_are_not_its_business(tmp_path: Path) -> None:
-    require_sound_tables(scene(tmp_path, RIG, mesh()))
+    require_sound(scene(tmp_path, RIG, mesh()))
     for size in (8, 20, 100):
         rubbish = tmp_path / "rubbish.usdc"
         rubbish.write_bytes(b"PXR-USDC" + bytes(range(256))[:size])
-        require_sound_tables(rubbish)
+        require_sound(rubbish)
         with pytest.raises(ReadError):
             read_character(rubbish)

@@ -1,9 +1,9 @@
-"""A look at a binary USD file before OpenUSD opens it, for the one kind of damage that would crash it.
+"""A look at a binary USD file before OpenUSD opens it, for the kinds of damage that would crash it.
 
 Floating-point arrays with few distinct values are stored as a table and compressed indices into it.
 OpenUSD (26.11) does not check those indices; a damaged one reads memory that is not there and ends
-the process. Here they are decoded and compared with the table's length. Whatever else may be wrong
-with a file is left to OpenUSD, which refuses it in words. The layout follows OpenUSD's published
+the process. So does a prim that lists a child twice. Here both are looked at. Whatever else may be
+wrong with a file is left to OpenUSD, which refuses it in words. The layout follows OpenUSD's published
 crate format.
 """
 
@@ -24,28 +24,32 @@ MAGIC = b"PXR-USDC"
 SIZES = {7: 2, 8: 4, 9: 8}
 """Crate type numbers of half, float and double, and their bytes."""
 
-_TIME_SAMPLES = 46
+_TOKEN_VECTOR, _TIME_SAMPLES = 41, 46
 _ARRAY, _INLINED, _COMPRESSED = 1 << 63, 1 << 62, 1 << 61
 _PAYLOAD = (1 << 48) - 1
 
 
-def require_sound_tables(path: Path) -> None:
-    """Refuse a binary file whose compressed arrays point outside their own tables."""
+def require_sound(path: Path) -> None:
+    """Refuse a binary file with damage that OpenUSD would not survive."""
     with path.open("rb") as file:
         if file.read(len(MAGIC)) != MAGIC:
             return
         with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-            for offset, size in _table_arrays(data):
-                if not _is_sound(data, offset, size):
-                    raise ReadError(
-                        "holds a compressed array that points outside its own table",
-                        where=path,
-                        remedy="The file is damaged: export it again",
-                    )
+            for value in _values(data):
+                kind, offset = (value >> 48) & 0xFF, value & _PAYLOAD
+                compressed = value & _ARRAY and value & _COMPRESSED
+                if compressed and kind in SIZES and not _is_sound_table(data, offset, SIZES[kind]):
+                    raise _damaged(path, "a compressed array that points outside its own table")
+                if kind == _TOKEN_VECTOR and not _is_sound_list(data, offset):
+                    raise _damaged(path, "a list of names in which one stands twice")
 
 
-def _table_arrays(data: mmap.mmap) -> Iterator[tuple[int, int]]:
-    """Where the compressed floating-point arrays of a file are, and the bytes of one number.
+def _damaged(path: Path, what: str) -> ReadError:
+    return ReadError(f"holds {what}", where=path, remedy="The file is damaged: export it again")
+
+
+def _values(data: mmap.mmap) -> Iterator[int]:
+    """Descriptions of all values that are stored apart, those of time samples too.
 
     A structure we cannot follow ends the search: then OpenUSD will not follow it either.
     """
@@ -53,15 +57,16 @@ def _table_arrays(data: mmap.mmap) -> Iterator[tuple[int, int]]:
         waiting = _field_values(data).tolist()
     except (struct.error, ValueError, lz4.block.LZ4BlockError, IndexError):
         return
+    seen: set[int] = set()  # damaged time samples may lead back to themselves
     while waiting:
         value = waiting.pop()
-        kind = (value >> 48) & 0xFF
-        if value & _INLINED:
+        if value & _INLINED or value in seen:
             continue
-        if value & _ARRAY and value & _COMPRESSED and kind in SIZES:
-            yield value & _PAYLOAD, SIZES[kind]
-        elif kind == _TIME_SAMPLES:
+        seen.add(value)
+        if (value >> 48) & 0xFF == _TIME_SAMPLES:
             waiting.extend(_sampled_values(data, value & _PAYLOAD))
+        else:
+            yield value
 
 
 def _field_values(data: mmap.mmap) -> npt.NDArray[np.uint64]:
@@ -90,7 +95,17 @@ def _sampled_values(data: mmap.mmap, offset: int) -> list[int]:
         return []
 
 
-def _is_sound(data: mmap.mmap, offset: int, size: int) -> bool:
+def _is_sound_list(data: mmap.mmap, offset: int) -> bool:
+    """Whether a list of names, such as those of a prim's children, has each but once."""
+    try:
+        (count,) = struct.unpack_from("<Q", data, offset)
+        names = np.frombuffer(data, np.uint32, count, offset + 8)
+    except (struct.error, ValueError, OverflowError):
+        return True  # it ends outside the file, which OpenUSD finds
+    return bool(len(np.unique(names)) == count)
+
+
+def _is_sound_table(data: mmap.mmap, offset: int, size: int) -> bool:
     """Whether every index of a table array lies in its table; arrays coded otherwise are sound."""
     try:
         width = 8 if tuple(data[8:11]) >= (0, 7, 0) else 4

@@ -19,7 +19,7 @@ from pxr import Sdf, Tf, Usd, UsdGeom, UsdUtils
 
 from ecorche.base import transforms
 from ecorche.errors import EcorcheError, ReadError
-from ecorche.io.usd_crate import require_sound_tables
+from ecorche.io.usd_crate import require_sound
 
 Floats = npt.NDArray[np.float64]
 
@@ -125,7 +125,7 @@ def size_on_disk(stage: Any) -> int:
 
 def open_stage(path: Path) -> Any:
     """The composed stage of a file, as it is on disk now."""
-    require_sound_tables(path)
+    require_sound(path)
     with bounded_memory(path.stat().st_size):
         layer = Sdf.Layer.FindOrOpen(str(path))
         if layer is None:
