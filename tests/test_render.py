@@ -29,6 +29,7 @@ from ecorche.render.camera import FIELD_OF_VIEW, MARGIN, VIEWS, direction, facin
 from ecorche.render.ground import round_length
 from ecorche.render.pictures import render_contact_sheet, render_film, render_picture
 from ecorche.render.shadow import TEXELS, SurfaceSamples, darkness
+from ecorche.render.sheet import caption_height
 from ecorche.render.surface import smooth_normals
 from ecorche.skeleton.motion import Motion, bind_pose
 from ecorche.skeleton.skeleton import Skeleton, local_from_world
@@ -163,7 +164,7 @@ def test_bones_are_drawn_over_the_skin(tmp_path: Path) -> None:
     bones = _picture(_take(), tmp_path / "b.png", view="front", skeleton=True)
     changed = np.abs(plain - bones).max(axis=-1) > 20
     top, bottom, left, right = _box(changed & _subject(plain))
-    assert bottom - top > 40  # one long bone from hips to head
+    assert bottom - top > 30  # from the hips up to the hands
     assert left < 48 < right
     assert bones[changed][:, 1].mean() > plain[changed][:, 1].mean() + 30  # bright, not red
 
@@ -258,11 +259,32 @@ def test_contact_sheet_has_a_place_for_every_moment(tmp_path: Path) -> None:
     take = _take(path=[(0, 0.1 * i, 0) for i in range(9)])
     render_contact_sheet(tmp_path / "a.png", take, frames=6, columns=3, size=SMALL)
     with Image.open(tmp_path / "a.png") as image:
-        assert image.size == (3 * 96 + 8, 2 * 108 + 4)
+        strip = caption_height(108)
+        assert image.size == (3 * 96 + 8, 2 * (108 + strip) + 4)
         sheet = np.asarray(image.convert("RGB")).astype(np.int64)
-    tops = [_box(_subject(sheet[r : r + 108, c : c + 96]))[0] for r in (0, 112) for c in (0, 100, 200)]
+    corners = [(r, c) for r in (0, 112 + strip) for c in (0, 100, 200)]
+    tops = [_box(_subject(sheet[r : r + 108, c : c + 96]))[0] for r, c in corners]
     assert tops == sorted(tops, reverse=True)  # it rises, and the camera does not hide it
     assert tops[0] > tops[-1] + 10
+    for r, c in corners:  # dark on white, below the picture and not on it
+        caption = sheet[r + 108 : r + 108 + strip, c : c + 96]
+        assert caption.max() == 255
+        assert caption.min() < 80
+
+
+def test_without_a_size_the_picture_has_the_subjects_shape(tmp_path: Path) -> None:
+    turn = compose(np.zeros(3), xyzw_from_axis_angle((0.0, 0.0, 1.0), np.pi / 2))
+    tall = _take()
+    assert tall.frames is not None
+    lying = transform_points(turn, tall.frames[0].points[0]).astype(np.float32)
+    wide = replace(tall, frames=MemoryFrames([Frame(0.0, (lying,), (None,))]))
+    sizes = []
+    for name, take in (("tall", tall), ("wide", wide)):
+        render_contact_sheet(tmp_path / f"{name}.png", take, frames=1, view="front")
+        with Image.open(tmp_path / f"{name}.png") as image:
+            sizes.append(image.size)
+    assert sizes[0][1] > 1.3 * sizes[0][0]
+    assert sizes[1][0] > 1.3 * sizes[1][1]
 
 
 def test_interrupted_film_leaves_nothing(tmp_path: Path) -> None:
@@ -328,19 +350,21 @@ def test_an_encoder_that_fails_is_told(tmp_path: Path, monkeypatch: pytest.Monke
     assert list(tmp_path.iterdir()) == []
 
 
-def test_nothing_is_said_on_the_error_stream(tmp_path: Path) -> None:
+def test_threads_draw_at_once_and_nothing_is_said_on_the_error_stream(tmp_path: Path) -> None:
     """A machine without a screen is normal: no complaint about it."""
     code = (
         "import sys; sys.path.insert(0, sys.argv[1]); import test_render as t; from pathlib import Path;"
-        " t.render_picture(Path(sys.argv[2]) / 'a.png', t._take(), size=t.SMALL)"
+        "from concurrent.futures import ThreadPoolExecutor as Pool;"
+        "draw = lambda n: t.render_picture(Path(sys.argv[2]) / n, t._take(), size=t.SMALL);"
+        "list(Pool(3).map(draw, ['a.png', 'b.png', 'c.png']))"
     )
     done = subprocess.run(
         [sys.executable, "-c", code, str(Path(__file__).parent), str(tmp_path)],
         capture_output=True,
         text=True,
-        check=True,
     )
     assert done.stderr == ""
+    assert len({file.read_bytes() for file in tmp_path.glob("*.png")}) == 1
 
 
 def test_facing_follows_left_and_right() -> None:
@@ -352,6 +376,11 @@ def test_facing_follows_left_and_right() -> None:
     local[0] = quarter @ local[0]
     turned = replace(still, motion=Motion("turned", skeleton, np.zeros(1), local[None]))
     np.testing.assert_allclose(facing(turned), (1.0, 0.0, 0.0), atol=1e-12)
+    swung = skeleton.bind_local.copy()
+    swung[1, 2, 3], swung[2, 2, 3] = 0.4, -0.4  # one hand forward and one back turns nobody
+    np.testing.assert_allclose(
+        facing(replace(still, motion=Motion("swung", skeleton, np.zeros(1), swung[None]))), (0.0, 0.0, 1.0)
+    )
     nameless = replace(skeleton, names=("a", "b", "c"))
     anonymous = Take(replace(still.character, skeleton=nameless), bind_pose(nameless))
     np.testing.assert_allclose(facing(anonymous), (0.0, 0.0, 1.0))
@@ -412,13 +441,15 @@ def test_samples_ride_on_the_surface() -> None:
     np.testing.assert_allclose(moved, transform_points(turn, at_bind), atol=1e-5)
 
 
-def test_bone_shapes_reach_from_joint_to_tip_and_move_rigidly() -> None:
+def test_bone_shapes_reach_from_joint_to_child_and_move_rigidly() -> None:
     skeleton = _skeleton()
     shapes = BoneShapes(skeleton)
     points = shapes.points(skeleton.bind_world).reshape(-1, 6, 3)
-    heads, tips = skeleton.bind_world[shapes.joints, :3, 3], skeleton.tail_positions()[shapes.joints]
-    np.testing.assert_allclose(points[:, 0], heads, atol=1e-6)
-    np.testing.assert_allclose(points[:, 5], tips, atol=1e-6)
+    heads, tails = skeleton.bind_world[:, :3, 3], skeleton.tail_positions()
+    assert list(shapes.joints) == [0, 0, 1, 2]  # the hips to both hands, each hand to its tip
+    np.testing.assert_allclose(points[:, 0], heads[shapes.joints], atol=1e-6)
+    np.testing.assert_allclose(points[:, 5], [heads[1], heads[2], tails[1], tails[2]], atol=1e-6)
+    assert list(BoneShapes(skeleton, anchors={0}).joints) == [1, 2]
     turn = compose((1.0, 2.0, 3.0), xyzw_from_axis_angle((0.0, 0.0, 1.0), 0.7))
     moved = shapes.points(turn @ skeleton.bind_world).reshape(-1, 6, 3)
     np.testing.assert_allclose(moved, transform_points(turn, points), atol=1e-5)

@@ -1,6 +1,8 @@
-"""The skeleton as a rigger draws it: an octahedron a bone, thick near its joint."""
+"""The skeleton as a rigger draws it: octahedra from each joint to its children, thick near the joint."""
 
 from __future__ import annotations
+
+from collections.abc import Collection
 
 import numpy as np
 import numpy.typing as npt
@@ -21,17 +23,28 @@ _FACES = np.array([[0, 2, 1], [0, 3, 2], [0, 4, 3], [0, 1, 4], [5, 1, 2], [5, 2,
 
 
 class BoneShapes:
-    """Octahedra from each joint to its bone's tip, built at bind and moved rigidly with the joint."""
+    """Octahedra built at bind, each moved rigidly with the joint it starts from.
 
-    def __init__(self, skeleton: Skeleton) -> None:
-        heads, tips = skeleton.bind_world[:, :3, 3], skeleton.tail_positions()
-        lengths = np.linalg.norm(tips - heads, axis=1)
-        self.joints = np.flatnonzero(lengths > 1e-9)
-        along = normalise(tips - heads)[self.joints]
+    Args:
+        skeleton: The joint tree.
+        anchors: Joints to leave out, such as a scene's root that stays behind when the body walks away.
+    """
+
+    def __init__(self, skeleton: Skeleton, anchors: Collection[int] = ()) -> None:
+        places, tails = skeleton.bind_world[:, :3, 3], skeleton.tail_positions()
+        bones = [
+            (joint, tip)
+            for joint, below in enumerate(skeleton.children)
+            for tip in (places[list(below)] if below else tails[joint : joint + 1])
+            if joint not in anchors and np.linalg.norm(tip - places[joint]) > 1e-9
+        ]
+        self.joints = np.array([joint for joint, _ in bones], np.int64)
+        heads, tips = places[self.joints], np.array([tip for _, tip in bones]).reshape(-1, 3)
+        length = np.linalg.norm(tips - heads, axis=1, keepdims=True)
+        along = normalise(tips - heads)
         aside = np.eye(3)[np.argmin(np.abs(along), axis=1)]
         across = normalise(np.cross(along, aside))
         upwards = np.cross(along, across)
-        heads, tips, length = heads[self.joints], tips[self.joints], lengths[self.joints, None]
         extent = np.ptp(np.concatenate([heads, tips]), axis=0).max(initial=0.0)
         radius = np.minimum(_SLENDERNESS * length, _THICKEST * extent)
         waist = heads + _WAIST * length * along

@@ -12,7 +12,7 @@ from ecorche.base.names import suggestion
 from ecorche.base.rotations import normalise
 from ecorche.body.take import Take
 from ecorche.errors import EcorcheError
-from ecorche.skeleton.skeleton import Skeleton
+from ecorche.skeleton.skeleton import Skeleton, world_from_local
 
 Floats = npt.NDArray[np.float64]
 
@@ -47,18 +47,31 @@ class Camera:
 def facing(take: Take) -> Floats:
     """Unit horizontal direction the character faces at the start, shape (3,).
 
-    Found from its left and right joints: with up, they leave no doubt whatever way the file's
-    author turned the character. Without such names it is +Z, as glTF has it.
+    At bind its left and right joints tell it, whatever way the file's author turned the character.
+    From there it turns with the trunk: with the joints that limbs hang on, not with the limbs,
+    which swing. Without names of left and right it is +Z, as glTF has it.
     """
     skeleton = take.character.skeleton
-    places = (skeleton.bind_world if take.motion is None else take.motion.world()[0])[:, :3, 3]
-    to_left = np.zeros(3)
-    for left, right in _mirrored_pairs(skeleton):
-        to_left += places[left] - places[right]
+    bind = skeleton.bind_world
+    pairs = _mirrored_pairs(skeleton)
+    to_left = sum((bind[left, :3, 3] - bind[right, :3, 3] for left, right in pairs), start=np.zeros(3))
     to_left[1] = 0.0
     if np.linalg.norm(to_left) < 1e-9:
         return np.array([0.0, 0.0, 1.0])
-    return normalise(np.cross(to_left, (0.0, 1.0, 0.0)))
+    front: Floats = normalise(np.cross(to_left, (0.0, 1.0, 0.0)))
+    trunk = _trunk(skeleton, pairs)
+    if take.motion is None or not trunk:
+        return front
+    world = world_from_local(skeleton.parents, take.motion.local[0])[trunk, :3, :3]
+    turned = (world @ np.linalg.inv(bind[trunk, :3, :3]) @ front).mean(axis=0) * (1.0, 0.0, 1.0)
+    return front if np.linalg.norm(turned) < 1e-3 else normalise(turned)
+
+
+def _trunk(skeleton: Skeleton, pairs: list[tuple[int, int]]) -> list[int]:
+    """Joints that are neither left nor right and that something left or right hangs on."""
+    sided = {joint for pair in pairs for joint in pair}
+    above = {int(skeleton.parents[joint]) for joint in sided}
+    return sorted(above - sided - {-1})
 
 
 _LEFT = re.compile(
@@ -128,6 +141,15 @@ def frame_subject(
         seen = seen - np.array([*shift, 0.0])
         distance = _distance(seen, slopes)
     return Camera(targets, distance * towards)
+
+
+def seen_aspect(outlines: Floats, towards: Floats) -> float:
+    """Width over height of the subject in all its poses, wherever it goes, as seen from that direction."""
+    path = 0.5 * (outlines.min(axis=1) + outlines.max(axis=1)) * (1.0, 0.0, 1.0)
+    right = normalise(np.cross((0.0, 1.0, 0.0), towards))
+    flat = (outlines - path[:, None, :]) @ np.stack([right, np.cross(towards, right)]).T
+    width, height = np.ptp(flat, axis=(0, 1))
+    return float(width / max(height, 1e-9))
 
 
 def _distance(seen: Floats, slopes: Floats) -> float:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,10 +17,11 @@ import numpy.typing as npt
 from ecorche.base.files import require_folder, whole_file
 from ecorche.body.frames import Frames
 from ecorche.body.take import Take
-from ecorche.errors import EcorcheError, MissingPackageError, WriteError
+from ecorche.errors import EcorcheError, WriteError
 from ecorche.io.posed import frames_of
-from ecorche.render.camera import direction, facing, frame_subject
+from ecorche.render.camera import direction, facing, frame_subject, seen_aspect
 from ecorche.render.film import check_film, write_film
+from ecorche.render.sheet import arranged, require_pillow
 from ecorche.render.stage import Picture, Stage
 from ecorche.render.survey import survey
 from ecorche.skeleton.skeleton import world_from_local
@@ -35,6 +35,8 @@ FOLLOW_SECONDS = 0.4
 """How slowly a film's camera follows [s]."""
 FOLLOW_WHEN = 1.5
 """The camera travels along when standing still would make the subject this much smaller."""
+PICTURE_PIXELS, SHEET_PIXELS = 960 * 1080, 320 * 360
+"""How many pixels a picture has, alone and on a sheet, when nobody says a size."""
 
 
 def render_picture(
@@ -42,7 +44,7 @@ def render_picture(
     take: Take,
     *,
     frame: int = 0,
-    size: tuple[int, int] = (960, 1080),
+    size: tuple[int, int] | None = None,
     view: str = "three_quarter",
     skeleton: bool = False,
 ) -> None:
@@ -52,7 +54,7 @@ def render_picture(
         path: The ``.png`` file to write.
         take: The character and its frames; a still take is shown at bind.
         frame: Which frame, from 0; negative numbers count from the end.
-        size: Width and height [pixels].
+        size: Width and height [pixels]; None takes a shape that suits the subject.
         view: ``"front"``, ``"three_quarter"``, ``"side"`` or ``"back"``.
         skeleton: Draw the bones over the skin.
     """
@@ -65,7 +67,9 @@ def render_picture(
             where=take.character.name,
             remedy=f"Give a number from 0 to {count - 1}",
         )
-    (picture,) = _pictures(take, frames, [frame % count], size, view, skeleton, camera="follow", fine=True)
+    (picture,) = _pictures(
+        take, frames, [frame % count], size or PICTURE_PIXELS, view, skeleton, camera="follow", fine=True
+    )
     _save(picture, path)
 
 
@@ -109,7 +113,7 @@ def render_contact_sheet(
     *,
     frames: int = 12,
     columns: int | None = None,
-    size: tuple[int, int] = (320, 360),
+    size: tuple[int, int] | None = None,
     view: str = "three_quarter",
     skeleton: bool = False,
     progress: Progress | None = None,
@@ -121,7 +125,7 @@ def render_contact_sheet(
         take: The character and its frames.
         frames: How many moments, the first and the last included.
         columns: Pictures in a row; None chooses.
-        size: Width and height of each [pixels].
+        size: Width and height of each [pixels]; None takes a shape that suits the subject.
         view: ``"front"``, ``"three_quarter"``, ``"side"`` or ``"back"``.
         skeleton: Draw the bones over the skin.
         progress: Told of every picture.
@@ -134,26 +138,29 @@ def render_contact_sheet(
     all_frames = frames_of(take)
     times = all_frames.times
     numbers = _nearest(times, np.linspace(times[0], times[-1], min(frames, len(times))))
-    shot = _pictures(take, all_frames, numbers, size, view, skeleton, camera="follow", fine=True)
+    shot = _pictures(
+        take, all_frames, numbers, size or SHEET_PIXELS, view, skeleton, camera="follow", fine=True
+    )
     pictures = list(_counted(shot, len(numbers), progress))
-    _save(_sheet(pictures, times[numbers], numbers, columns or _columns(len(pictures), size)), path)
+    captions = [f"{times[n]:.2f} s   frame {n}" for n in numbers]
+    _save(arranged(pictures, captions, columns), path)
 
 
 def _pictures(
     take: Take,
     frames: Frames,
     numbers: list[int],
-    size: tuple[int, int],
+    size: tuple[int, int] | int,
     view: str,
     skeleton: bool,
     *,
     camera: str,
     fine: bool,
 ) -> Iterator[Picture]:
-    """Pictures of the frames of those numbers, one at a time."""
+    """Pictures of the frames of those numbers, one at a time; a size of one number is that many pixels."""
     if camera not in ("auto", "fixed", "follow"):
         raise EcorcheError(f"there is no camera {camera!r}", remedy="Use 'auto', 'fixed' or 'follow'")
-    if not all(16 <= side <= LARGEST_SIDE for side in size):
+    if not isinstance(size, int) and not all(16 <= side <= LARGEST_SIDE for side in size):
         raise EcorcheError(
             f"a picture of {size[0]} x {size[1]} pixels is asked for",
             remedy=f"Give 16 to {LARGEST_SIDE} each",
@@ -166,6 +173,8 @@ def _pictures(
         )
     towards = direction(view, facing(take))
     seen = survey(take.character, frames, numbers)
+    if isinstance(size, int):
+        size = _suitable_size(size, seen_aspect(seen.outlines, towards))
     aspect = size[0] / size[1]
     times = frames.times[numbers]
     fixed = frame_subject(seen.outlines, times, towards, aspect, follow=False)
@@ -188,6 +197,12 @@ def _pictures(
         for number, target in zip(numbers, chosen.targets, strict=True):
             world = _joints(take, number) if skeleton else None
             yield stage.shoot(frames[number], target, chosen.offset, world)
+
+
+def _suitable_size(pixels: int, aspect: float) -> tuple[int, int]:
+    """Width and height of that many pixels for a subject of that shape, within what a page can hold."""
+    aspect = min(max(aspect, 0.7), 1.8)
+    return 2 * round(0.5 * (pixels * aspect) ** 0.5), 2 * round(0.5 * (pixels / aspect) ** 0.5)
 
 
 def _joints(take: Take, number: int) -> Floats:
@@ -213,32 +228,6 @@ def _counted(pictures: Iterator[Picture], total: int, progress: Progress | None)
             progress("render", done, total)
 
 
-def _columns(count: int, size: tuple[int, int]) -> int:
-    """Columns that leave few places empty and make the sheet about as wide as a screen, 16 to 10."""
-    columns = np.arange(1, count + 1)
-    rows = -(-count // columns)
-    shape = np.abs(np.log(columns * size[0] / (rows * size[1]) / 1.6))
-    return int(columns[np.argmin(shape + (rows * columns - count) / count)])
-
-
-def _sheet(pictures: list[Picture], times: Floats, numbers: list[int], columns: int) -> Picture:
-    """Pictures in rows, each with its time and frame number in the corner."""
-    image, draw_module, font_module = _pillow()
-    height, width = pictures[0].shape[:2]
-    rows = -(-len(pictures) // columns)
-    gap = 4
-    sheet = np.full((rows * (height + gap) - gap, columns * (width + gap) - gap, 3), 255, np.uint8)
-    font = font_module.load_default(size=max(12.0, height / 24))
-    for place, (picture, time, number) in enumerate(zip(pictures, times, numbers, strict=True)):
-        labelled = image.fromarray(picture)
-        label = f"{time:.2f} s   frame {number}"
-        place_of_label = (width // 30, height - height // 30)
-        draw_module.Draw(labelled).text(place_of_label, label, fill=(48, 52, 60), font=font, anchor="ls")
-        top, left = (place // columns) * (height + gap), (place % columns) * (width + gap)
-        sheet[top : top + height, left : left + width] = np.asarray(labelled)
-    return sheet
-
-
 def _png(path: str | os.PathLike[str]) -> Path:
     """A path that a picture can be written to, refused before any work is done."""
     path = Path(path)
@@ -250,14 +239,4 @@ def _png(path: str | os.PathLike[str]) -> Path:
 
 def _save(picture: Picture, path: Path) -> None:
     with whole_file(path) as partial:
-        _pillow()[0].fromarray(picture).save(partial)
-
-
-def _pillow() -> tuple[Any, Any, Any]:
-    try:
-        from PIL import Image, ImageDraw, ImageFont
-    except ImportError:
-        raise MissingPackageError(
-            "pictures need the package pillow", remedy='Run: pip install "ecorche[render]"'
-        ) from None
-    return Image, ImageDraw, ImageFont
+        require_pillow()[0].fromarray(picture).save(partial)

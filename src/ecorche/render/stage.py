@@ -8,6 +8,7 @@ ground whose soft shadow shows contact. Everything scales with the subject.
 from __future__ import annotations
 
 import contextlib
+import threading
 from collections.abc import Iterator
 from types import TracebackType
 from typing import Any
@@ -35,12 +36,15 @@ KEY_COLOUR, KEY_STRENGTH = (1.0, 0.95, 0.88), 3.1
 FILL_COLOUR, FILL_STRENGTH = (0.78, 0.88, 1.0), 0.7
 OVERSAMPLING = 2
 """Pictures are drawn this many times larger and shrunk."""
+_ONE_AT_A_TIME = threading.Lock()
 
 
 def require_pyvista() -> Any:
     """The pyvista module, or the command that installs it."""
     try:
-        import pyvista
+        # pyvista is not whole until all of it is imported, and a second thread would get what there is
+        with _ONE_AT_A_TIME:
+            import pyvista
     except ImportError:
         raise MissingPackageError(
             "pictures need the package pyvista", remedy='Run: pip install "ecorche[render]"'
@@ -118,7 +122,9 @@ class Stage:
         self._surfaces = [
             Surface(pv, plotter, mesh, character, SKIN if mesh is body else CLOTH) for mesh in meshes
         ]
-        self._bones = _Bones(pv, plotter, BoneShapes(character.skeleton)) if skeleton else None
+        self._bones = (
+            _Bones(pv, plotter, BoneShapes(character.skeleton, _anchors(character))) if skeleton else None
+        )
 
     def __enter__(self) -> Stage:
         return self
@@ -151,6 +157,16 @@ class Stage:
             self._plotter.render()
             image = self._plotter.screenshot(return_img=True)
         return _shrunk(image)
+
+
+def _anchors(character: Character) -> set[int]:
+    """Joints at the top of the tree that move no skin: they hold the scene, not the body."""
+    moving = {int(j) for m in character.meshes if m.weights is not None for j in np.unique(m.weights.joints)}
+    found: set[int] = set()
+    for joint, parent in enumerate(character.skeleton.parents):
+        if moving and joint not in moving and (parent < 0 or parent in found):
+            found.add(joint)
+    return found
 
 
 def _surround(pv: Any, renderer: Any) -> None:

@@ -1,0 +1,57 @@
+"""Contact sheets: pictures in rows, each with a caption below it, where it hides no foot."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ecorche.errors import MissingPackageError
+
+Picture = npt.NDArray[np.uint8]
+
+GAP = 4
+INK = (32, 36, 44)
+
+
+def arranged(pictures: list[Picture], captions: list[str], columns: int | None = None) -> Picture:
+    """Pictures of one size (height, width, 3) in rows on white; None chooses the columns."""
+    image, draw_module, font_module = require_pillow()
+    height, width = pictures[0].shape[:2]
+    columns = columns or _columns(len(pictures), width / height)
+    strip = caption_height(height)
+    row, column = height + strip + GAP, width + GAP
+    rows = -(-len(pictures) // columns)
+    sheet = image.new("RGB", (columns * column - GAP, rows * row - GAP), "white")
+    draw = draw_module.Draw(sheet)
+    font = font_module.load_default(size=0.7 * strip)
+    for place, (picture, caption) in enumerate(zip(pictures, captions, strict=True)):
+        left, top = (place % columns) * column, (place // columns) * row
+        sheet.paste(image.fromarray(picture), (left, top))
+        draw.text((left + strip // 4, top + height + strip // 2), caption, fill=INK, font=font, anchor="lm")
+    return np.asarray(sheet)
+
+
+def caption_height(height: int) -> int:
+    """How high the strip below a picture of that height is [pixels]."""
+    return max(18, height // 16)
+
+
+def _columns(count: int, aspect: float) -> int:
+    """Columns that leave few places empty and make the sheet about as wide as a screen, 16 to 10."""
+    columns = np.arange(1, count + 1)
+    rows = -(-count // columns)
+    shape = np.abs(np.log(columns * aspect / rows / 1.6))
+    return int(columns[np.argmin(shape + (rows * columns - count) / count)])
+
+
+def require_pillow() -> tuple[Any, Any, Any]:
+    """Pillow's modules Image, ImageDraw and ImageFont, or the command that installs them."""
+    try:
+        from PIL import Image, ImageDraw, ImageFont
+    except ImportError:
+        raise MissingPackageError(
+            "pictures need the package pillow", remedy='Run: pip install "ecorche[render]"'
+        ) from None
+    return Image, ImageDraw, ImageFont
