@@ -130,7 +130,6 @@ def test_blend_shapes(tmp_path: Path) -> None:
         {
             uniform vector3f[] offsets = [(0, 0, 1), (0, 0, 2)]
             uniform int[] pointIndices = [3, 1]
-            uniform vector3f[] inbetweens:half = [(0, 0, 1), (0, 0, 0)] ( weight = 0.5 )
         }
 """
     character = read_character(scene(tmp_path, RIG, mesh(more=shape), metres="0.01"))
@@ -138,7 +137,6 @@ def test_blend_shapes(tmp_path: Path) -> None:
     assert (morph.name, morph.vertices.tolist()) == ("smile", [1, 3])
     assert np.allclose(morph.offsets, [[0, 0, 0.02], [0, 0, 0.01]])
     assert np.allclose(character.motions[0].morph_weights["Body/smile"], [0.0, 0.5])
-    assert any("in-between" in note for note in character.notes)
 
 
 def test_mirrored_faces_are_turned_over(tmp_path: Path) -> None:

@@ -18,13 +18,13 @@ from pxr import UsdGeom
 from ecorche.base.mesh import Attribute, FaceSubset, Mesh
 from ecorche.body.character import SkinnedMesh
 from ecorche.errors import MeshError
+from ecorche.io.usd_shapes import Shape, read_shapes
 from ecorche.io.usd_skeleton import Rig
 from ecorche.io.usd_skin import (
     MeshPrim,
     has_influences,
     inherited,
     read_method,
-    read_morphs,
     read_own_bind,
     read_weights,
 )
@@ -52,7 +52,7 @@ class ReadMesh:
         ours_from_prim: Matrix that took its points from the prim's space to bind, shape (4, 4).
         skinned_by_usd: Whether USD itself skins it.
         corner_order: Where the faces were reversed, the file's corner of each of ours; else None.
-        shapes: Blend shape token to morph name.
+        shapes: Blend shapes by token.
     """
 
     source: MeshPrim
@@ -60,7 +60,7 @@ class ReadMesh:
     ours_from_prim: Floats
     skinned_by_usd: bool
     corner_order: npt.NDArray[np.int64] | None
-    shapes: dict[str, str]
+    shapes: dict[str, Shape]
 
 
 def read_usd_mesh(
@@ -99,7 +99,8 @@ def read_usd_mesh(
     weights = read_weights(source, rig, len(points), notes) if bound and rig is not None else None
     if weights is not None and has_influences(prim) and rig is not None:
         geometry = inherited(prim, "primvars:skel:geomBindTransform")
-        matrix = rig.ours_from_skeleton @ (np.eye(4) if geometry is None else matrix_of(geometry.Get()))
+        placed = np.eye(4) if geometry is None else matrix_of(steady_value(geometry))
+        matrix = rig.ours_from_skeleton @ placed
     else:
         matrix = space.ours_from_stage @ world_from_prim(prim)
     if not np.isfinite(matrix).all() or abs(np.linalg.det(matrix[:3, :3])) < 1e-24:
@@ -116,7 +117,7 @@ def read_usd_mesh(
 
     sizes = {"constant": 1, "uniform": len(counts), "vertex": len(points), "corner": len(indices)}
     uv, attributes = _primvars(prim, sizes, corner_order, notes, where)
-    morphs = read_morphs(source, matrix, len(points), notes)
+    shapes = read_shapes(source, matrix, len(points), notes)
     mesh = Mesh(
         name=source.name,
         points=move_points(matrix, points),
@@ -126,7 +127,7 @@ def read_usd_mesh(
         uv=uv,
         attributes=(*attributes, *schema_attributes(schema)),
         subsets=_subsets(schema, len(counts), material_of, notes, where),
-        morphs=tuple(morphs.values()),
+        morphs=tuple(morph for shape in shapes.values() for morph in shape.morphs),
         subdivision=str(steady_value(schema.GetSubdivisionSchemeAttr()) or "none"),
         material=material_of(prim),
         double_sided=bool(steady_value(schema.GetDoubleSidedAttr())),
@@ -134,7 +135,6 @@ def read_usd_mesh(
     skinned = SkinnedMesh(
         mesh, weights, read_own_bind(prim, rig), read_method(prim) if weights is not None else None
     )
-    shapes = {token: morph.name for token, morph in morphs.items()}
     return ReadMesh(source, skinned, matrix, by_usd, corner_order, shapes)
 
 

@@ -18,6 +18,7 @@ from ecorche.io.usd_cache import UsdFrames
 from ecorche.io.usd_materials import MaterialReader
 from ecorche.io.usd_mesh import ReadMesh, read_usd_mesh
 from ecorche.io.usd_skeleton import (
+    DrivenShapes,
     Rig,
     animation_codes,
     bound_animation,
@@ -178,20 +179,19 @@ def _note_moving_still_meshes(meshes: list[ReadMesh], posed: bool, notes: list[s
     )
 
 
-def _shape_targets(meshes: list[ReadMesh]) -> dict[str, list[str]]:
-    """Blend shape token to the ``"mesh/morph"`` names it drives."""
-    targets: dict[str, list[str]] = {}
+def _driven_shapes(meshes: list[ReadMesh]) -> DrivenShapes:
+    driven: DrivenShapes = {}
     for mesh in meshes:
-        for token, morph in mesh.shapes.items():
-            targets.setdefault(token, []).append(f"{mesh.skinned.name}/{morph}")
-    return targets
+        for token, shape in mesh.shapes.items():
+            driven.setdefault(token, []).append((mesh.skinned.name, shape))
+    return driven
 
 
 def _motions(
     contents: Contents, rig: Rig, meshes: list[ReadMesh], posed: bool, notes: list[str]
 ) -> tuple[list[Motion], list[float]]:
     """The clips, the bound one first; a posed cache's frames fall on the first one's times."""
-    targets = _shape_targets(meshes)
+    targets = _driven_shapes(meshes)
     bound = bound_animation(rig)
     codes = animation_codes(rig, bound)
     motions = []

@@ -9,7 +9,7 @@ the scale. Skinning matrices are the same either way.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +23,13 @@ from ecorche.io.usd_values import steady_value
 from ecorche.skeleton.motion import Motion
 from ecorche.skeleton.skeleton import Skeleton, local_from_world, parents_first
 
+if TYPE_CHECKING:
+    from ecorche.io.usd_shapes import Shape
+
 Floats = npt.NDArray[np.float64]
+
+DrivenShapes: TypeAlias = "dict[str, list[tuple[str, Shape]]]"
+"""Blend shape token to the meshes, by name, and shapes its weight drives."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -232,7 +238,7 @@ def shape_tokens(animation: Any) -> list[str]:
 
 
 def read_motion_at(
-    rig: Rig, animation: Any, codes: list[float], shapes: dict[str, list[str]], notes: list[str]
+    rig: Rig, animation: Any, codes: list[float], shapes: DrivenShapes, notes: list[str]
 ) -> Motion:
     """The rig's joints over time.
 
@@ -240,7 +246,7 @@ def read_motion_at(
         rig: The skeleton.
         animation: A SkelAnimation prim, or None where only the transform above moves.
         codes: Time codes to sample at; empty for an animation that holds a single pose.
-        shapes: Blend shape token to the ``"mesh/morph"`` names it drives.
+        shapes: What each blend shape's weight drives.
         notes: Told of joints that do not fit.
     """
     name = "motion" if animation is None else prim_title(animation)
@@ -319,14 +325,16 @@ def _samples(attribute: Any, codes: list[float], count: int, width: int, where: 
     return result
 
 
-def _shape_weights(animation: Any, codes: list[float], shapes: dict[str, list[str]]) -> dict[str, Floats]:
+def _shape_weights(animation: Any, codes: list[float], shapes: DrivenShapes) -> dict[str, Floats]:
     tokens = shape_tokens(animation)
     attribute = UsdSkel.Animation(animation).GetBlendShapeWeightsAttr()
     samples = _samples(attribute, codes, len(tokens), 0, f"animation {animation.GetPath()}")
     if samples is None:
         return {}
-    return {
-        target: samples[:, number].copy()
-        for number, token in enumerate(tokens)
-        for target in shapes.get(token, [])
-    }
+    found = {}
+    for number, token in enumerate(tokens):
+        for mesh, shape in shapes.get(token, []):
+            weights = shape.weights(samples[:, number])
+            for morph, curve in zip(shape.morphs, weights.T, strict=True):
+                found[f"{mesh}/{morph.name}"] = curve.copy()
+    return found

@@ -1,4 +1,4 @@
-"""How a USD mesh hangs on its skeleton: binding, skin weights, skinning method, blend shapes."""
+"""How a USD mesh hangs on its skeleton: binding, skin weights, skinning method."""
 
 from __future__ import annotations
 
@@ -7,13 +7,12 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from pxr import Sdf, UsdGeom, UsdSkel
+from pxr import UsdGeom, UsdSkel
 
-from ecorche.base.mesh import Morph
 from ecorche.errors import MeshError
 from ecorche.io.usd_skeleton import Rig
 from ecorche.io.usd_stage import matrix_of
-from ecorche.io.usd_values import floats3, integers, steady_value
+from ecorche.io.usd_values import integers, steady_value
 from ecorche.skin.weights import SkinWeights, weights_from_entries, weights_from_table
 
 Floats = npt.NDArray[np.float64]
@@ -158,51 +157,3 @@ def read_method(prim: Any) -> str | None:
         return str(kept)
     attribute = inherited(prim, "primvars:skel:skinningMethod")
     return None if attribute is None else METHODS.get(str(attribute.Get()))
-
-
-def read_morphs(source: MeshPrim, matrix: Floats, vertex_count: int, notes: list[str]) -> dict[str, Morph]:
-    """Blend shapes by the token animations know them by."""
-    prim, where = source.prim, source.where
-    kept = prim.GetAttribute("ecorche:bind:blendShapes").HasAuthoredValue()
-    prefix = "ecorche:bind" if kept else "skel"
-    names_attribute = prim.GetAttribute(f"{prefix}:blendShapes")
-    targets_relation = prim.GetRelationship(f"{prefix}:blendShapeTargets")
-    tokens = [str(t) for t in (names_attribute.Get() if names_attribute else None) or []]
-    targets = targets_relation.GetForwardedTargets() if targets_relation else []
-    if len(tokens) != len(targets):
-        raise MeshError(
-            f"it names {len(tokens)} blend shapes but has {len(targets)} targets",
-            where=where,
-            remedy="Export its blend shapes again",
-        )
-    found: dict[str, Morph] = {}
-    for token, target in zip(tokens, targets, strict=True):
-        shape_prim = prim.GetStage().GetPrimAtPath(Sdf.Path(target))
-        shape = UsdSkel.BlendShape(shape_prim)
-        if not shape:
-            raise MeshError(f"blend shape {token!r} has no target {target}", where=where)
-        offsets = floats3(steady_value(shape.GetOffsetsAttr()), f"offsets of {token!r}", where)
-        chosen = steady_value(shape.GetPointIndicesAttr())
-        vertices = np.arange(len(offsets), dtype=np.int32) if chosen is None else integers(chosen)
-        if chosen is None and len(offsets) not in (0, vertex_count):
-            raise MeshError(
-                f"blend shape {token!r} has {len(offsets)} offsets for {vertex_count} vertices", where=where
-            )
-        if len(vertices) != len(offsets) or (
-            len(vertices) and (vertices.min() < 0 or vertices.max() >= vertex_count)
-        ):
-            raise MeshError(
-                f"blend shape {token!r} has indices that do not fit", where=where, remedy="Export it again"
-            )
-        if shape.GetInbetweens():
-            notes.append(
-                f"{where}: blend shape {token!r} has {len(shape.GetInbetweens())} in-between shapes, which"
-                " are left out"
-            )
-        order = np.argsort(vertices, kind="stable")
-        if not np.array_equal(matrix[:3, :3], np.eye(3)):
-            offsets = (offsets @ matrix[:3, :3].T).astype(np.float32)
-        resting = shape_prim.GetAttribute("ecorche:restWeight").Get()
-        title = str(shape_prim.GetDisplayName() or token)
-        found[token] = Morph(title, vertices[order], offsets[order], float(resting or 0.0))
-    return found

@@ -182,14 +182,28 @@ def matrix_of(value: Any) -> Floats:
     return np.swapaxes(np.array(value, np.float64), -1, -2).copy()
 
 
-def world_from_prim(prim: Any, time: Any = None) -> Floats:
-    """``world_from_prim`` at a time code, default values where None; shape (4, 4)."""
-    code = Usd.TimeCode.Default() if time is None else Usd.TimeCode(time)
-    imageable = UsdGeom.Imageable(prim)
-    matrix = matrix_of(imageable.ComputeLocalToWorldTransform(code))
-    if time is None and not np.array_equal(matrix[3], [0.0, 0.0, 0.0, 1.0]):
+def world_from_prim(prim: Any, time: float | None = None) -> Floats:
+    """``world_from_prim`` at a time code, or apart from animation where None; shape (4, 4)."""
+    if time is not None:
+        return matrix_of(UsdGeom.Imageable(prim).ComputeLocalToWorldTransform(Usd.TimeCode(time)))
+    matrix, above = np.eye(4), prim
+    while above and not above.IsPseudoRoot():
+        xformable = UsdGeom.Xformable(above)
+        if xformable:
+            matrix = _steady_transform(xformable) @ matrix
+            if xformable.GetResetXformStack():
+                break
+        above = above.GetParent()
+    if not np.array_equal(matrix[3], [0.0, 0.0, 0.0, 1.0]):
         raise ReadError(f"the transform of {prim.GetPath()} is not affine", remedy="Export the file again")
     return matrix
+
+
+def _steady_transform(xformable: Any) -> Floats:
+    """``parent_from_prim`` by default values, or by earliest samples where it has samples alone."""
+    sampled_alone = any(op.Get() is None for op in xformable.GetOrderedXformOps())
+    code = Usd.TimeCode.EarliestTime() if sampled_alone else Usd.TimeCode.Default()
+    return matrix_of(xformable.GetLocalTransformation(code))
 
 
 def moving_ancestors(prim: Any) -> list[Any]:
