@@ -215,6 +215,29 @@ def test_hands_and_feet_are_the_right_way_round(
         assert head[2, 2] > 0.95
 
 
+def test_a_wrist_bends_as_a_source_that_bends_its_palm(
+    skeletons: dict[str, Skeleton], clips: dict[str, Motion]
+) -> None:
+    """CMU's motions turn the hand about the forearm in one joint and bend it in the next."""
+    source = clips["02_03"].part(1, 173)
+    for character in ("human/male_dressed_mixamo", "mesh2motion/human-male"):
+        moved = retarget(source, skeletons[character])
+        naming = recognise(moved.motion.skeleton)
+        turned = moved.motion.world()[..., :3, :3] @ moved.motion.skeleton.bind_inverse[:, :3, :3]
+        theirs = source.world()[..., :3, :3]
+        for side, palm in (("l", "LeftFingerBase"), ("r", "RightFingerBase")):
+            hand, finger = naming.joint(f"{side}_radiocarpal"), naming.joint(f"{side}_metacarpophalangeal_2")
+            assert hand is not None
+            assert finger is not None
+            ours = turned[:, hand] @ turned[0, hand].T
+            palms = theirs[:, source.skeleton.index(palm)]
+            np.testing.assert_allclose(ours, palms @ palms[0].T, atol=1e-6)
+            # so that no finger stands away from the hand
+            bend = np.swapaxes(turned[:, hand], -1, -2) @ turned[:, finger]
+            assert np.trace(bend, axis1=-2, axis2=-1).min() > 1.0 + 2.0 * np.cos(np.radians(35.0))
+        assert not {"LeftHand", "RightHand"} & set(moved.report.unmatched_source)
+
+
 def test_the_same_skeleton_passes_bit_for_bit(clips: dict[str, Motion]) -> None:
     motion = clips["02_03"]
     s = motion.skeleton

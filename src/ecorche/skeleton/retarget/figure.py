@@ -46,6 +46,12 @@ class Figure:
         """The joint of that canonical name, or None."""
         return self.joints.get(canonical)
 
+    def palm(self, side: str) -> int | None:
+        """The joint that bends a palm in one piece (CMU's finger base), a second wrist; else None."""
+        joints = [self.joint(f"{side}_carpometacarpal_{ray}") for ray in (2, 3, 4, 5)]
+        found = [joint for joint in joints if joint is not None]
+        return found[0] if len(found) == 1 else None
+
     def neck_base(self) -> int | None:
         """Where the trunk ends: the lowest neck joint, else the head."""
         return self.neck[0] if self.neck else self.joint("skullbase")

@@ -123,6 +123,8 @@ def _report(
             " soles are tilted; planted feet keep them flat"
         )
     led = set(result.leader.values())
+    # a palm's turn holds that of the wrist it hangs on
+    led |= {j for s in "lr" if scene.source.palm(s) in led and (j := scene.source.joint(f"{s}_radiocarpal"))}
     return RetargetReport(
         mode,
         scene.scale,

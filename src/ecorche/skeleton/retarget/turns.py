@@ -79,7 +79,7 @@ def body_turns(
             turns[:, j] = spine[j]
             leader[j] = _leader_in_chain(source, target, j)
         elif name is not None and name in corrections:
-            leader[j] = source.joints[name]
+            leader[j] = _leader_by_name(source, target, name)
             turns[:, j] = multiply_xyzw(moved.turns[:, leader[j]], corrections[name])
             if name[2:] in _SHOULDER_GIRDLE:
                 turns[:, j] = multiply_xyzw(lean, turns[:, j])
@@ -98,6 +98,13 @@ def body_turns(
         else:
             turns[:, j] = above
     return turns, leader
+
+
+def _leader_by_name(source: Figure, target: Figure, name: str) -> int:
+    """The source's joint of that name; for a wrist its palm, where that bends and the target's does not."""
+    side, _, base = name.partition("_")
+    palm = source.palm(side) if base == "radiocarpal" and target.palm(side) is None else None
+    return source.joints[name] if palm is None else palm
 
 
 def _leader_in_chain(source: Figure, target: Figure, joint: int) -> int:
