@@ -23,6 +23,7 @@ from ecorche.skeleton.kinematics import difference_from_bind
 from ecorche.skeleton.motion import Motion
 from ecorche.skeleton.naming import recognise
 from ecorche.skin.linear import LinearSkinning
+from ecorche.skin.normals import Normals
 
 Floats = npt.NDArray[np.float64]
 
@@ -559,3 +560,18 @@ def test_damaged_text_ends_in_a_message(tmp_path: Path, text: str, name: str) ->
             read_sites(path)
         except EcorcheError as error:
             assert name in str(error)  # noqa: PT017
+
+
+def test_normals_that_x3d_drops_are_told(tmp_path: Path) -> None:
+    """An HAnim skin has one list of normals: where one mesh has none, the others lose theirs."""
+    character = tube()
+    body = character.meshes[0]
+    (normals,) = Normals([body.mesh]).apply([body.mesh.points])
+    smooth = replace(body, mesh=replace(body.mesh, name="smooth", normals=normals))
+    fixed = replace(smooth, weights=None, mesh=replace(smooth.mesh, name="fixed"))
+    both = replace(character, meshes=(body, smooth, fixed))
+    notes = write_take(tmp_path / "a.x3d", Take(both)).notes
+    assert any("'smooth' has: normals, which either all skinned meshes have or none" in n for n in notes)
+    assert any("'fixed' has: normals of a mesh without weights" in n for n in notes)
+    alone = replace(character, meshes=(smooth,))
+    assert write_take(tmp_path / "b.x3d", Take(alone)).notes == ()

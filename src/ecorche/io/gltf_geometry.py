@@ -72,6 +72,10 @@ def geometry_of(mesh: Mesh) -> Geometry:
         else:
             name = _gltf_name(attribute.name, typed, held)
             held[name] = (*typed, attribute.interpolation == "corner")
+    if mesh.subdivision != "none":
+        notes.append(f"mesh {mesh.name!r} is a {mesh.subdivision} cage; glTF shows the cage itself")
+    if (mesh.face_counts > 3).any():
+        notes.append(f"mesh {mesh.name!r}: its polygons are cut to triangles, which is all glTF knows")
     source, corners = _split(mesh, [v for v, _, corner in held.values() if corner])
     if len(source) > mesh.vertex_count:
         notes.append(

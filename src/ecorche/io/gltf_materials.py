@@ -17,6 +17,9 @@ from ecorche.io.gltf_file import GltfFile, Json
 SAMPLER = "ecorche_sampler"
 """Key beside a texture reference that holds the glTF sampler."""
 
+LOOKS = "ecorche_looks"
+"""Extra of a material that came from another format: that format's own description."""
+
 WEBP = "image/webp"
 """An image only an extension may refer to."""
 
@@ -84,6 +87,8 @@ def _material(file: GltfFile, raw: Json, index: int) -> Material:
     surface = raw.get("pbrMetallicRoughness", {})
     color = file.floats(surface, "baseColorFactor", 4, [1.0, 1.0, 1.0, 1.0])
     texture = surface.get("baseColorTexture")
+    extras = raw.get("extras")
+    looks = extras.get(LOOKS) if isinstance(extras, dict) else None
     return Material(
         name=file.name(raw, f"material_{index}"),
         base_color=(float(color[0]), float(color[1]), float(color[2]), float(color[3])),
@@ -91,7 +96,7 @@ def _material(file: GltfFile, raw: Json, index: int) -> Material:
         roughness=float(surface.get("roughnessFactor", 1.0)),
         base_color_image=texture["index"] if isinstance(texture, dict) else None,
         double_sided=raw.get("doubleSided") is True,
-        extra={"gltf": raw},
+        extra={**(looks if isinstance(looks, dict) else {}), "gltf": raw},
     )
 
 
@@ -164,7 +169,16 @@ def _plain(material: Material) -> Json:
     raw: Json = {"name": material.name, "pbrMetallicRoughness": surface}
     if material.double_sided:
         raw["doubleSided"] = True
+    if material.base_color[3] < 1.0:
+        raw["alphaMode"] = "BLEND"
+    if material.extra:
+        raw["extras"] = {LOOKS: copy.deepcopy(dict(material.extra))}
     return raw
+
+
+def kept_aside(materials: Sequence[Material]) -> list[str]:
+    """Materials of other formats, by name, whose description says more than glTF will show."""
+    return [m.name for m in materials if m.extra and "gltf" not in m.extra]
 
 
 ImageWriter = Callable[[Image], int]

@@ -19,7 +19,7 @@ from ecorche.io.formats import WriteOptions, Written
 from ecorche.io.gltf_buffer import VERTICES, BufferWriter, write_container
 from ecorche.io.gltf_file import Json
 from ecorche.io.gltf_geometry import add_tangents, geometry_of, parts, write_primitives
-from ecorche.io.gltf_materials import extensions_of, write_images, write_materials
+from ecorche.io.gltf_materials import extensions_of, kept_aside, write_images, write_materials
 from ecorche.io.gltf_nodes import SCENE_ROOT
 from ecorche.io.gltf_skeleton import AT_BIND, SAME_PLACE
 from ecorche.io.playback import NO_SCALE, JointKeys, inverse_binds, joint_keys
@@ -230,6 +230,11 @@ def _write_meshes(draft: _Draft, found: list[Departure] | None, tangents: bool) 
         draft.meshes.append(_mesh_entry(draft, mesh, departure, needed, tangents))
         draft.nodes.append(node)
         draft.mesh_nodes[number] = len(draft.nodes) - 1
+    draft.notes += [
+        f"material {name!r}: only its base colour, metalness and roughness are shown in glTF; the rest of its"
+        " description is kept for the way back"
+        for name in kept_aside(character.materials)
+    ]
     return write_materials(character.materials, character.images, variants)
 
 

@@ -16,12 +16,13 @@ from typing import Any
 
 from pxr import Ar, Gf, Sdf, Usd, UsdShade
 
+from ecorche.base.names import unique
 from ecorche.body.character import Character, Image, Material
 from ecorche.io.usd_stage import prim_title
 from ecorche.io.usd_values import unique_names
 
-MIME_TYPES = {".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg"}
-SUFFIXES = {"image/png": ".png", "image/jpeg": ".jpg"}
+MIME_TYPES = {".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".webp": "image/webp"}
+SUFFIXES = {"image/png": ".png", "image/jpeg": ".jpg", "image/webp": ".webp"}
 PLACEHOLDER = "ecorche-image-"
 """Stands for a texture file in the text of a shading network, followed by the image's number."""
 
@@ -73,8 +74,8 @@ class MaterialReader:
         surface, _, _ = material.ComputeSurfaceSource()
         if not surface or str(surface.GetIdAttr().Get()) != "UsdPreviewSurface":
             return Material(name, extra=extra)
-        color, image = self._color(surface)
-        opacity = _number(surface, "opacity", 1.0)
+        color, image, alpha = self._color(surface)
+        opacity = _number(surface, "opacity", alpha)
         return Material(
             name,
             base_color=(*color, opacity),
@@ -85,23 +86,22 @@ class MaterialReader:
             extra=extra,
         )
 
-    def _color(self, surface: Any) -> tuple[tuple[float, float, float], int | None]:
-        """Base colour, and the number of its texture; a texture's scale is its colour."""
+    def _color(self, surface: Any) -> tuple[tuple[float, float, float], int | None, float]:
+        """Base colour, the number of its texture, and its opacity; a texture's scale is its colour."""
+        grey = (0.18, 0.18, 0.18)
         source = surface.GetInput("diffuseColor")
-        if not source:
-            return (0.18, 0.18, 0.18), None
-        producers = source.GetValueProducingAttributes()
+        producers = source.GetValueProducingAttributes() if source else []
         if not producers:
-            return (0.18, 0.18, 0.18), None
+            return grey, None, 1.0
         shader = UsdShade.Shader(producers[0].GetPrim())
         if shader and str(shader.GetIdAttr().Get()) == "UsdUVTexture":
             file = shader.GetInput("file")
             image = self._image(file.Get()) if file else None
             scale = shader.GetInput("scale")
             tint = scale.Get() if scale else None
-            return ((1.0, 1.0, 1.0) if tint is None else (tint[0], tint[1], tint[2])), image
+            return ((1.0, 1.0, 1.0), image, 1.0) if tint is None else (tuple(tint[:3]), image, tint[3])
         value = producers[0].Get()
-        return ((0.18, 0.18, 0.18) if value is None else (value[0], value[1], value[2])), None
+        return (grey if value is None else (value[0], value[1], value[2])), None, 1.0
 
     def _image(self, asset: Any) -> int | None:
         """The number of a texture file, read once; None, and a note, where it cannot be had."""
@@ -116,7 +116,7 @@ class MaterialReader:
         file = PurePosixPath(re.sub(r"^.*\[|\]$", "", asset.path.replace("\\", "/")))
         mime = MIME_TYPES.get(file.suffix.lower())
         if mime is None:
-            self._notes.append(f"texture {asset.path!r} is neither PNG nor JPEG: only its name is kept")
+            self._notes.append(f"texture {asset.path!r} is not PNG, JPEG or WebP: only its name is kept")
             return None
         opened = (
             Ar.GetResolver().OpenAsset(Ar.ResolvedPath(asset.resolvedPath)) if asset.resolvedPath else None
@@ -171,10 +171,11 @@ def _number(surface: Any, name: str, default: float) -> float:
 
 def texture_names(character: Character) -> list[str]:
     """A file name for each image of a character, each once."""
-    stems = unique_names([image.name or "texture" for image in character.images])
+    taken: set[str] = set()
     return [
-        stem + SUFFIXES.get(image.mime_type, ".png")
-        for stem, image in zip(stems, character.images, strict=True)
+        unique(re.sub(r"[^A-Za-z0-9_-]", "_", image.name) or "texture", taken)
+        + SUFFIXES.get(image.mime_type, ".png")
+        for image in character.images
     ]
 
 
@@ -240,23 +241,30 @@ def _preview_surface(
     surface.CreateIdAttr("UsdPreviewSurface")
     kind = Sdf.ValueTypeNames
     red, green, blue, alpha = material.base_color
+    gltf = material.extra.get("gltf") or {"alphaMode": "BLEND"}
+    blending = gltf.get("alphaMode", "OPAQUE")
+    opacity = surface.CreateInput("opacity", kind.Float)
+    opacity.Set(alpha if blending != "OPAQUE" else 1.0)
+    if blending == "MASK":
+        surface.CreateInput("opacityThreshold", kind.Float).Set(float(gltf.get("alphaCutoff", 0.5)))
     color = surface.CreateInput("diffuseColor", kind.Color3f)
     if material.base_color_image is None:
         color.Set(Gf.Vec3f(red, green, blue))
     else:
         reader = UsdShade.Shader.Define(stage, path.AppendChild("Coordinates"))
         reader.CreateIdAttr("UsdPrimvarReader_float2")
-        reader.CreateInput("varname", kind.String).Set(_uv_name(character))
+        reader.CreateInput("varname", kind.String).Set(_uv_name(character, material))
         pixels = UsdShade.Shader.Define(stage, path.AppendChild("BaseColor"))
         pixels.CreateIdAttr("UsdUVTexture")
         pixels.CreateInput("file", kind.Asset).Set(Sdf.AssetPath(texture(material.base_color_image)))
         pixels.CreateInput("sourceColorSpace", kind.Token).Set("sRGB")
         pixels.CreateInput("wrapS", kind.Token).Set("repeat")
         pixels.CreateInput("wrapT", kind.Token).Set("repeat")
-        pixels.CreateInput("scale", kind.Float4).Set(Gf.Vec4f(red, green, blue, 1.0))
+        pixels.CreateInput("scale", kind.Float4).Set(Gf.Vec4f(red, green, blue, alpha))
         pixels.CreateInput("st", kind.Float2).ConnectToSource(reader.CreateOutput("result", kind.Float2))
         color.ConnectToSource(pixels.CreateOutput("rgb", kind.Float3))
-    surface.CreateInput("opacity", kind.Float).Set(alpha)
+        if blending != "OPAQUE" and "gltf" in material.extra:  # hair, lashes, lace
+            opacity.ConnectToSource(pixels.CreateOutput("a", kind.Float))
     surface.CreateInput("metallic", kind.Float).Set(material.metallic)
     surface.CreateInput("roughness", kind.Float).Set(material.roughness)
     usd_material.CreateSurfaceOutput().ConnectToSource(surface.CreateOutput("surface", kind.Token))
@@ -266,19 +274,20 @@ def _preview_surface(
     if material.extra:
         text = json.dumps(material.extra, sort_keys=True)
         prim.CreateAttribute("ecorche:looks", kind.String, True).Set(text)
-        described = [str(d) for d in material.extra.values()]
-        if any("Texture" in d.replace("baseColorTexture", "") for d in described):
+        described = " ".join(str(d) for d in material.extra.values()).replace("baseColorTexture", "")
+        if any(part in described for part in ("Texture", "KHR_texture_transform", "'texCoord'")):
             notes.append(
-                f"material {material.name!r}: only its base colour texture is shown in USD; the rest of its"
-                " description is kept for the way back"
+                f"material {material.name!r}: USD shows its base colour texture alone, untransformed; the rest"
+                " of its description is kept for the way back"
             )
 
 
-def _uv_name(character: Character) -> str:
-    """The name texture coordinates are written under."""
-    for mesh in character.meshes:
-        if mesh.mesh.uv is not None:
-            return uv_primvar_name(mesh.mesh.uv.name)
+def _uv_name(character: Character, material: Material) -> str:
+    """The name the texture coordinates of the first mesh of that material are written under."""
+    number = character.materials.index(material)
+    for mesh in (skinned.mesh for skinned in character.meshes):
+        if mesh.uv is not None and number in (mesh.material, *(s.material for s in mesh.subsets)):
+            return uv_primvar_name(mesh.uv.name)
     return "st"
 
 

@@ -57,6 +57,10 @@ def write_take(path: Path, take: Take, options: WriteOptions) -> Written:  # noq
     return Written(tuple(notes))
 
 
+def _has_vertex_normals(mesh: Mesh) -> bool:
+    return mesh.normals is not None and len(mesh.normals) == mesh.vertex_count
+
+
 def _left_out(character: Character) -> list[str]:
     """What the character has and X3D's humanoid does not hold."""
     notes = [
@@ -64,6 +68,7 @@ def _left_out(character: Character) -> list[str]:
         for name in (*character.skeleton.names, *(m.name for m in character.meshes))
         if not is_xml(name)
     ]
+    all_skinned = all(_has_vertex_normals(m.mesh) for m in character.meshes if m.weights is not None)
     for mesh in character.meshes:
         lost = []
         surface = mesh.mesh
@@ -71,8 +76,12 @@ def _left_out(character: Character) -> list[str]:
             lost.append("blend shapes")
         if surface.attributes:
             lost.append("extra attributes")
-        if surface.normals is not None and len(surface.normals) != surface.vertex_count:
+        if surface.normals is not None and not _has_vertex_normals(surface):
             lost.append("normals of single corners")
+        elif surface.normals is not None and mesh.weights is None:
+            lost.append("normals of a mesh without weights")
+        elif surface.normals is not None and not all_skinned:
+            lost.append("normals, which either all skinned meshes have or none")
         if surface.subdivision != "none":
             lost.append("its subdivision scheme")
         if mesh.own_bind is not None:
@@ -225,22 +234,17 @@ class _SceneWriter:
             return
         points = np.concatenate([_bind_points(m) for m in self.skinned])
         self.xml.element("Coordinate", DEF="skin_points", containerField="skinCoord", point=numbers(points))
-        normals = [m.mesh.normals for m in self.skinned]
-        if all(
-            n is not None and len(n) == m.mesh.vertex_count
-            for n, m in zip(normals, self.skinned, strict=True)
-        ):
-            vectors = np.concatenate([n for n in normals if n is not None])
+        normals = all(_has_vertex_normals(m.mesh) for m in self.skinned)
+        if normals:
+            vectors = np.concatenate([m.mesh.normals for m in self.skinned if m.mesh.normals is not None])
             self.xml.element(
                 "Normal", DEF="skin_normals", containerField="skinNormal", vector=numbers(vectors)
             )
-        else:
-            normals = []
         for mesh, start in zip(self.skinned, self.starts[:-1], strict=True):
             for part in _parts(mesh.mesh):
                 with self.xml.inside("Shape", containerField="skin"):
                     self._appearance(part.material)
-                    self._faces(mesh.mesh, part, int(start), skin=True, normals=bool(normals))
+                    self._faces(mesh.mesh, part, int(start), skin=True, normals=normals)
 
     def _still(self, mesh: Mesh) -> None:
         """A mesh that no joint moves."""
