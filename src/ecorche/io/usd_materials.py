@@ -277,7 +277,7 @@ def _preview_surface(
         described = " ".join(str(d) for d in material.extra.values()).replace("baseColorTexture", "")
         if any(part in described for part in ("Texture", "KHR_texture_transform", "'texCoord'")):
             notes.append(
-                f"material {material.name!r}: USD shows its base colour texture alone, untransformed; the rest"
+                f"material {material.name!r}: USD shows its base colour texture alone, as it lies; the rest"
                 " of its description is kept for the way back"
             )
 
