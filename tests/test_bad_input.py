@@ -275,6 +275,72 @@ def test_control_c_leaves_nothing_half_written_and_the_bake_resumes(
     assert json.loads(state.read_text())["done"] > 0
 
 
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["render", "MAN", "-o", "x.jpg"], "'.jpg' is no picture or film. Use .png, .mp4 or .gif"),
+        (["render", "MAN", "-o", "x.mp4", "--frame", "3"], "--frame: one frame makes one picture"),
+        (["render", "MAN", "-o", "x.png", "--frame", "3", "--sheet", "4"], "one frame makes one picture"),
+        (["render", "MAN", "-o", "x.gif", "--sheet", "4"], "--sheet: a contact sheet is a picture"),
+        (["render", "x.pc2", "-o", "x.png"], "x.pc2: holds points without joints"),
+        (["render", "x.npz", "-o", "x.png"], "Bake to .usdc or .glb too"),
+        (["render", "x.bvh", "-o", "x.png"], "x.bvh: is a motion, not a character. Put it on one"),
+        (["info", "x.stl"], "x.stl: is a surface without joints"),
+        (["convert", "x.ecorche", "x.glb"], "x.ecorche: is a rig, not a character"),
+        (["convert", "MAN", "x.bvh"], "Use one of .glb"),
+        (["rebind", "MAN", "MAN"], "a rig file's name ends in .ecorche"),
+        (["rebind", "x.ecorche", "MAN", "--mesh", "Body"], "--mesh: 'Body' is no pair of meshes"),
+        (["rig", "MAN", "-o", "x.ecorche"], "x.ecorche: is there already, and may hold edits"),
+        (["bake", "MAN", "-m", "x.pose", "--clip", "run", "-o", "x.npz"], "there is no clip 'run'"),
+    ],
+)
+def test_the_wrong_file_or_option(
+    man: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    refused: Callable[..., str],
+    arguments: list[str],
+    message: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for suffix in ("pc2", "npz", "bvh", "stl", "ecorche"):
+        (tmp_path / f"x.{suffix}").touch()
+    (tmp_path / "x.pose").write_text("at 0\n    skullbase 0 0 0\n")
+    assert message in refused(*[str(man) if a == "MAN" else a for a in arguments])
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
+def test_a_terminal_gets_colour_unless_it_asks_for_none(tmp_path: Path) -> None:
+    import pty
+
+    for environment, coloured in (({}, True), ({"NO_COLOR": "1"}, False)):
+        ours, theirs = pty.openpty()
+        command = [sys.executable, "-m", "ecorche", "info", str(tmp_path / "none.glb")]
+        base = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "FORCE_COLOR")}
+        done = subprocess.run(command, stderr=theirs, env={**base, "TERM": "xterm", **environment})
+        os.close(theirs)
+        message = os.read(ours, 4096).decode()
+        os.close(ours)
+        assert done.returncode == 2
+        assert "there is no such file" in message
+        assert ("\033" in message) == coloured
+
+
+def test_output_that_cannot_be_printed(man: Path) -> None:
+    if not Path("/dev/full").exists():
+        pytest.skip("this system has no /dev/full")
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "ecorche", "info", str(man)],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
+    assert "ecorche: No space left on device" in done.stderr
+
+
 def test_nan_in_a_mapping_file(man: Path, tmp_path: Path, refused: Callable[..., str]) -> None:
     mapping = tmp_path / "names.json"
     mapping.write_text('{"Hips": 3}')

@@ -54,6 +54,46 @@ def test_info_names_joints_meshes_and_size(ecorche: Command, man: Path) -> None:
     assert re.search(r"1\.[67]\d m tall", text)
 
 
+def test_info_lists_joints_below_their_parents(ecorche: Command, data: Path) -> None:
+    told = json.loads(ecorche("info", "--json", data / "human" / "male_dressed_mixamo.glb"))["joints"]
+    skeleton = read_character(data / "human" / "male_dressed_mixamo.glb").skeleton
+    above: list[str] = []
+    for joint in told:
+        del above[joint["depth"] :]
+        parent = skeleton.parents[skeleton.index(joint["name"])]
+        assert (above[-1] if above else None) == (skeleton.names[parent] if parent >= 0 else None)
+        above.append(joint["name"])
+    assert len(told) == skeleton.joint_count
+
+
+def test_a_narrow_terminal_cuts_no_name() -> None:
+    from rich.console import Console
+
+    from ecorche.cli.info import _table
+
+    table = _table("joint", "canonical", counts=("vertices",))
+    table.add_row("mixamorig:LeftHandMiddle3", "l_carpal_distal_interphalangeal_3", "1,234")
+    console = Console(width=40)
+    with console.capture() as text:
+        console.print(table)
+    assert "…" not in text.get()
+    letters = sorted(re.sub(r"\s", "", text.get()))
+    assert letters == sorted(
+        "jointcanonicalverticesmixamorig:LeftHandMiddle3l_carpal_distal_interphalangeal_31,234"
+    )
+
+
+def test_a_reader_that_goes_away_is_no_error(man: Path) -> None:
+    command = [sys.executable, "-m", "ecorche", "check", *[str(man)] * 3]
+    child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert child.stdout is not None
+    assert child.stderr is not None
+    child.stdout.close()
+    assert child.stderr.read() == ""
+    assert child.wait(60) == 0
+    child.stderr.close()
+
+
 def test_info_for_programs(ecorche: Command, data: Path) -> None:
     told = json.loads(ecorche("info", "--json", data / "human" / "male_dressed_mixamo.glb"))
     assert [m["name"] for m in told["meshes"]] == ["Body", "Tights"]
@@ -131,6 +171,10 @@ def test_a_clip_of_the_character_itself(ecorche: Command, data: Path, tmp_path: 
     said = ecorche("bake", horse, "--clip", "Trot", "-o", tmp_path / "trot.usdc")
     assert "frames in" in said
     assert read_character(tmp_path / "trot.usdc").motions[0].name == "Trot"
+    assert "note: clip 'Death', the first of 14; --clip chooses another: Eating" in ecorche(
+        "bake", horse, "-o", tmp_path / "first.npz", "--frames", "0"
+    )
+    assert "57 joints, 14 motions" in ecorche("convert", horse, tmp_path / "horse.glb")
 
 
 def test_limits_report_what_was_clamped(ecorche: Command, man: Path, data: Path, tmp_path: Path) -> None:
@@ -153,17 +197,30 @@ def test_a_rig_is_made_checked_and_rebound(ecorche: Command, data: Path, tmp_pat
     man = tmp_path / "man.glb"
     man.write_bytes((data / "human" / "male_average_cmu_mb.glb").read_bytes())
     rig = tmp_path / "man.ecorche"
-    ecorche("rig", man)
+    assert "of 31 joints have canonical names" in ecorche("rig", man)
     assert "ok" in ecorche("check", rig)
+    ecorche("rig", man, code=2)  # it may hold edits by now
     man.write_bytes((data / "human" / "male_muscular_cmu_mb.glb").read_bytes())
     assert "rebind" in ecorche("check", rig, code=1)
     said = ecorche("rebind", rig, man)
     assert "mm" in said
     assert "ok" in ecorche("check", rig)
     ecorche("bake", rig, "-o", tmp_path / "man.npz")
+    assert "LeftForeArm" in ecorche("info", rig)
+
+
+def test_the_body_a_rig_names_is_the_one_that_is_baked(ecorche: Command, data: Path, tmp_path: Path) -> None:
+    rig = tmp_path / "man.ecorche"
+    ecorche("rig", data / "human" / "male_dressed_mixamo.glb", "-o", rig)
+    rig.write_text(rig.read_text().replace('"body": "Body"', '"body": "Tights"'))
+    ecorche("bake", rig, "-o", tmp_path / "man.npz")
+    with np.load(tmp_path / "man.npz") as baked:
+        assert baked["points"].shape[1] == 1458
 
 
 def test_render_picture_and_sheet(ecorche: Command, man: Path, tmp_path: Path) -> None:
     pytest.importorskip("pyvista")
     ecorche("render", man, "-o", tmp_path / "man.png", "--size", "320x480")
     assert (tmp_path / "man.png").read_bytes().startswith(b"\x89PNG")
+    ecorche("render", man, "-o", tmp_path / "man.gif", "--size", "64x64")
+    assert (tmp_path / "man.gif").read_bytes().startswith(b"GIF8")

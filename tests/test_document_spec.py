@@ -55,7 +55,7 @@ def test_reading_and_writing_gives_the_same_text() -> None:
         ),
         (
             lambda d: d["skinning"].update(method="liner"),
-            ["skinning.method: 'liner' is none of the choices", "'linear'"],
+            ['skinning.method: "liner" is none of the choices', "'linear'"],
         ),
         (
             lambda d: d["skeleton"]["joints"]["upper"].update(model="kne"),
@@ -146,6 +146,10 @@ def test_several_problems_are_counted() -> None:
             ["line 3", "'name' is given twice", "first in line 2"],
         ),
         ("[]", ["is no rig"]),
+        ('{"version": 1} // mine', ["is not JSON", "JSON knows no comments"]),
+        ('{"version": 1, # mine\n"name": "x"}', ["is not JSON", "write what people should know into notes"]),
+        ('{"version": 1,}', ["is not JSON", "Take out the comma"]),
+        ("{'version': 1}", ["is not JSON", "Use double quotes"]),
         ("", ["is not JSON"]),
         ("[" * 100_000, ["nested too deeply"]),
         ("[" * 100 + "]" * 100, ["more than 64 levels deep"]),

@@ -18,7 +18,7 @@ from ecorche.base.rotations import xyzw_from_axis_angle
 from ecorche.base.transforms import compose, transform_points
 from ecorche.body.character import Character, SkinnedMesh
 from ecorche.body.rebind import RebindReport, rebind
-from ecorche.body.rig import check_rig, create_rig, joint_models, require_bound
+from ecorche.body.rig import check_rig, create_rig, joint_models, relative_path, require_bound
 from ecorche.body.transfer import plan_transfer
 from ecorche.document.bind import BindMesh
 from ecorche.document.files import Rig, read_rig, write_rig
@@ -265,6 +265,40 @@ def test_edits_follow_renamed_joints_and_wait_for_missing_ones(people: People) -
     assert report.edits_restored == ("Neck1",)
 
 
+def test_a_rig_folder_that_is_a_link(data: Path, tmp_path: Path) -> None:
+    """``..`` out of a linked folder leads to where the link points, not to where it stands."""
+    real, link = tmp_path / "far" / "away" / "rigs", tmp_path / "rigs"
+    real.mkdir(parents=True)
+    link.symlink_to(real, target_is_directory=True)
+    man = tmp_path / "man.glb"
+    shutil.copy(data / "human" / "male_average_cmu_mb.glb", man)
+    assert relative_path(man, link / "man.ecorche") == "../../../man.glb"
+    assert (link / relative_path(man, link / "man.ecorche")).samefile(man)
+    version = tmp_path / "man_v2.glb"  # a link to a file keeps its own name: it may point elsewhere tomorrow
+    version.symlink_to(man)
+    assert relative_path(version, tmp_path / "man.ecorche") == "man_v2.glb"
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({"mapping": {"LeftLeg": "l_kne"}}, "skeleton.mapping: 'l_kne' is no canonical joint name. Did you"),
+        ({"mapping": {"LeftLeg": "l_knee", "Head": "l_knee"}}, "two joints are mapped to 'l_knee'"),
+        (
+            {"joints": {"Tip": RevoluteSpec(model="revolute", limits=HingeLimits(range=(0.0, 9.0)))}},
+            "skeleton.joints names a joint 'Tip' that the character does not have",
+        ),
+    ],
+)
+def test_edits_that_cannot_be_used_are_found(people: People, change: dict[str, Any], problem: str) -> None:
+    man = people("male_average_cmu_mb")
+    rig = create_rig(man, "man.glb", "man.ecorche")
+    spec = rig.spec.model_copy(update={"skeleton": rig.spec.skeleton.model_copy(update=change)})
+    found = check_rig(replace(rig, spec=spec), man)
+    assert len(found) == 1
+    assert problem in found[0]
+
+
 def test_the_old_file_is_not_needed(data: Path, tmp_path: Path) -> None:
     man, path = tmp_path / "characters" / "man.glb", tmp_path / "rigs" / "man.ecorche"
     man.parent.mkdir()
@@ -278,7 +312,7 @@ def test_the_old_file_is_not_needed(data: Path, tmp_path: Path) -> None:
     shutil.copy(data / "human" / "male_dressed_mixamo.glb", man)
     changed = read_character(man)
     problems = check_rig(read_rig(path), changed)
-    assert "The topology changed: 13380 vertices then, 16034 now." in problems
+    assert "The topology changed: 13,380 vertices then, 16,034 now." in problems
     assert "ecorche rebind" in problems[-1]
     with pytest.raises(DocumentError, match=r"man\.ecorche: The bind points changed"):
         require_bound(read_rig(path), changed, path)

@@ -9,7 +9,7 @@ back with the joint.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -30,6 +30,27 @@ from ecorche.errors import DocumentError
 from ecorche.skeleton.skeleton import Skeleton
 
 Maps = dict[str, npt.NDArray[np.generic]]
+
+LEAST_MM = 0.001
+"""What is less is rounding, and reported as nothing."""
+
+
+def _mm(length: float) -> str:
+    """A length in millimetres, as people write it."""
+    if length < LEAST_MM:
+        return "0 mm"
+    return f"{length:,.0f} mm" if length >= 100.0 else f"{length:.3g} mm"
+
+
+def _listed(label: str, names: Sequence[str]) -> list[str]:
+    """A label and all names after it, in lines of at most 100 characters where names allow."""
+    lines = [label]
+    for number, name in enumerate(names, start=1):
+        piece = f" {name}," if number < len(names) else f" {name}"
+        if len(lines[-1]) + len(piece) > 100:
+            lines.append(" ")
+        lines[-1] += piece
+    return lines
 
 
 @dataclass(frozen=True)
@@ -64,14 +85,14 @@ class MeshChange:
         carried = f" Maps carried: {', '.join(self.maps)}." if self.maps else ""
         if self.how == "unchanged":
             return f"{name}: unchanged.{carried}"
-        figures = f"{self.mean_mm:.3g} mm on average, {self.max_mm:.3g} mm at most (near {self.near})"
+        figures = f"{_mm(self.mean_mm)} on average, {_mm(self.max_mm)} at most (near {self.near})"
         if self.how == "refit":
             return f"{name}: same topology; vertices moved by {figures}.{carried}"
         filled = (
-            f" {self.filled} had no place there and took their neighbours' values." if self.filled else ""
+            f" {self.filled:,} had no place there and took their neighbours' values." if self.filled else ""
         )
         return (
-            f"{name}: new topology; {self.vertices} vertices lie off the old surface by {figures}."
+            f"{name}: new topology; {self.vertices:,} vertices lie off the old surface by {figures}."
             f"{filled}{carried}"
         )
 
@@ -106,7 +127,7 @@ class RebindReport:
         return "\n".join(self.lines())
 
     def lines(self) -> list[str]:
-        """The report, a sentence a line."""
+        """The report, a sentence a line; long lists of names go on in indented lines."""
         told = [mesh.line() for mesh in self.meshes]
         for label, names in (
             ("meshes no longer there", self.meshes_missing),
@@ -118,13 +139,13 @@ class RebindReport:
             ("edits restored, their joint is back", self.edits_restored),
         ):
             if names:
-                told.append(f"{label}: {', '.join(names)}")
+                told += _listed(f"{label} ({len(names)}):" if len(names) > 1 else f"{label}:", names)
         if self.joints_moved_mm:
             moved = self.joints_moved_mm
             worst = max(moved, key=lambda name: moved[name])
-            if moved[worst] > 0.0:
+            if moved[worst] >= LEAST_MM:
                 mean = sum(moved.values()) / len(moved)
-                told.append(f"joints moved by {mean:.3g} mm on average, {worst} by {moved[worst]:.3g} mm")
+                told.append(f"joints moved by {_mm(mean)} on average, {worst} by {_mm(moved[worst])}")
         return [*told, *self.notes]
 
 
@@ -264,7 +285,7 @@ def _match_meshes(rig: Rig, new: Character, shape: BindShape, given: Mapping[str
                 f"the map {name!r} is painted on mesh {ref.mesh!r}, and nothing in the new character takes"
                 " its place",
                 where=rig.source or None,
-                remedy="Say which mesh does (meshes), or remove the map from the rig file."
+                remedy=f"Say which mesh does (--mesh {ref.mesh}=NEW), or take the map out of the rig file."
                 f" {suggestion(ref.mesh, sorted(names))}",
             )
     return {m.name: partner[m.name] for m in rig.bind.meshes if m.name in partner}

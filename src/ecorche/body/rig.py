@@ -14,6 +14,7 @@ from ecorche.document.bind import BindShape
 from ecorche.document.files import Rig
 from ecorche.document.problems import told_as_document_error
 from ecorche.document.spec import VERSION, CharacterRef, RigSpec, SkeletonSpec
+from ecorche.document.text import spelled
 from ecorche.errors import DocumentError, SkeletonError
 from ecorche.skeleton.joint_values import joint_from_values
 from ecorche.skeleton.joints import Joint
@@ -45,9 +46,13 @@ def create_rig(
 
 
 def relative_path(file: str | os.PathLike[str], rig_path: str | os.PathLike[str]) -> str:
-    """A file's path relative to a rig file, with forward slashes."""
+    """A file's path relative to a rig file, with forward slashes.
+
+    Folders that are links are followed first: ``..`` leads out of the folder a link points to.
+    """
+    file = Path(file)
     try:
-        relative = os.path.relpath(file, Path(rig_path).parent)
+        relative = os.path.relpath(file.parent.resolve() / file.name, Path(rig_path).parent.resolve())
     except ValueError:
         raise DocumentError(
             f"the character {os.fspath(file)!r} is on another drive",
@@ -73,7 +78,7 @@ def check_rig(rig: Rig, character: Character) -> list[str]:
             for name in names
             if name not in joints
         ]
-    problems += _bad_models(rig)
+    problems += _joint_problems(rig, character)
     meshes = [m.name for m in character.meshes]
     if spec.body is not None and spec.body not in meshes:
         problems.append(
@@ -89,12 +94,22 @@ def check_rig(rig: Rig, character: Character) -> list[str]:
     return problems
 
 
-def _bad_models(rig: Rig) -> list[str]:
+def _joint_problems(rig: Rig, character: Character) -> list[str]:
+    """Canonical names and joint models that cannot be used."""
+    skeleton, spec = character.skeleton, rig.spec.skeleton
     try:
+        named = {j: c for j, c in spec.mapping.items() if j in skeleton.names}
+        canonical = recognise(skeleton, named).canonical
         joint_models(rig)
+    except SkeletonError as error:
+        return [f"skeleton.mapping: {error.what}. {error.remedy}"]
     except DocumentError as error:
-        return [str(error)]
-    return []
+        return [f"{str(error.where).removeprefix(f'{rig.source}, ')}: {error.what}. {error.remedy}"]
+    return [
+        f"skeleton.joints edits joint {name!r}, which has no canonical name. Give it one in skeleton.mapping"
+        for name in spec.joints
+        if name in skeleton.names and canonical[skeleton.index(name)] is None
+    ]
 
 
 def require_bound(rig: Rig, character: Character, where: object) -> None:
@@ -112,7 +127,9 @@ def joint_models(rig: Rig) -> dict[str, Joint]:
             found[name] = joint_from_values(values.model_dump())
         except SkeletonError as error:
             raise DocumentError(
-                error.what, where=f"{rig.source}, skeleton.joints, {name!r}", remedy=error.remedy
+                error.what,
+                where=f"{rig.source}, {spelled(('skeleton', 'joints', name))}",
+                remedy=error.remedy,
             ) from error
     return found
 
@@ -121,7 +138,7 @@ def _told(part: str, old: BindShape, new: BindShape, joints: tuple[str, ...]) ->
     """How one part of a character differs from what the rig was made for."""
     if part == "topology":
         counts = [sum(len(m.points) for m in shape.meshes) for shape in (old, new)]
-        return f"The topology changed: {counts[0]} vertices then, {counts[1]} now."
+        return f"The topology changed: {counts[0]:,} vertices then, {counts[1]:,} now."
     if part == "joints":
         missing = [n for n in old.joint_names if n not in joints]
         added = [n for n in joints if n not in old.joint_names]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -11,6 +11,7 @@ import numpy as np
 from ecorche.body.character import Character, SkinnedMesh
 from ecorche.body.problems import problems
 from ecorche.skeleton.naming import recognise
+from ecorche.skeleton.skeleton import Skeleton
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,10 @@ class MeshSummary:
 
 @dataclass(frozen=True)
 class JointSummary:
-    """One joint: its H-Anim name where recognised, its role, and how many vertices it moves."""
+    """One joint: its H-Anim name where recognised, its role, and how many vertices it moves.
+
+    ``depth`` counts the joints above it; joints come with all that hangs on them before the next.
+    """
 
     name: str
     canonical: str | None
@@ -57,6 +61,7 @@ class Summary:
     meshes: tuple[MeshSummary, ...]
     joints: tuple[JointSummary, ...]
     motions: tuple[MotionSummary, ...]
+    baked_frames: int
     notes: tuple[str, ...]
     problems: tuple[str, ...]
 
@@ -84,15 +89,27 @@ def summarise(character: Character, mapping: Mapping[str, str] | None = None) ->
         convention=naming.convention,
         meshes=tuple(_mesh(m, m is body) for m in character.meshes),
         joints=tuple(
-            JointSummary(name, naming.canonical[j], naming.roles[j], depth[j], int(moved[j]))
-            for j, name in enumerate(character.skeleton.names)
+            JointSummary(
+                character.skeleton.names[j], naming.canonical[j], naming.roles[j], depth[j], int(moved[j])
+            )
+            for j in _down_the_tree(character.skeleton)
         ),
         motions=tuple(
             MotionSummary(m.name, m.frame_count, float(m.times[-1] - m.times[0])) for m in character.motions
         ),
+        baked_frames=0 if character.cache is None else len(character.cache),
         notes=(*character.notes, *naming.notes),
         problems=tuple(problems(character)),
     )
+
+
+def _down_the_tree(skeleton: Skeleton) -> Iterator[int]:
+    """Joint numbers as an outline lists them: each joint, then everything below it."""
+    waiting = [j for j, parent in enumerate(skeleton.parents) if parent < 0][::-1]
+    while waiting:
+        joint = waiting.pop()
+        yield joint
+        waiting += reversed(skeleton.children[joint])
 
 
 def _mesh(mesh: SkinnedMesh, is_body: bool) -> MeshSummary:
@@ -100,7 +117,10 @@ def _mesh(mesh: SkinnedMesh, is_body: bool) -> MeshSummary:
     if mesh.weights is not None:
         counts = np.diff(mesh.weights.starts)
         low, high = (int(counts.min()), int(counts.max())) if len(counts) else (0, 0)
-        influences = f"{low}–{high} joints a vertex" if low != high else f"{low} joints a vertex"
+        joints = (
+            f"{low} joint" if low == high == 1 else f"{low} joints" if low == high else f"{low}–{high} joints"
+        )
+        influences = f"{joints} a vertex"
     used = {s.material for s in mesh.mesh.subsets} | {mesh.mesh.material}
     return MeshSummary(
         mesh.name,

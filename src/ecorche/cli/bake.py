@@ -7,6 +7,8 @@ from pathlib import Path
 
 import typer
 
+from ecorche.cli.options import MESH, MORPH_TARGETS, TANGENTS, USD_AS, UsdAs
+
 
 class Feet(StrEnum):
     """How a motion is carried to other proportions."""
@@ -23,13 +25,6 @@ class Method(StrEnum):
     contour = "contour"
 
 
-class UsdAs(StrEnum):
-    """What a USD file holds."""
-
-    points = "points"
-    skeleton = "skeleton"
-
-
 def bake(
     character: Path = typer.Argument(help="A character (glTF, USD, X3D, MJCF) or a rig (.ecorche)."),
     output: Path = typer.Option(..., "-o", "--output", help="The file to make: .usdc, .glb, .pc2, .npz, …"),
@@ -39,7 +34,7 @@ def bake(
         "--motion",
         help="BVH, glTF, USD, X3D or .pose; default: the character's own clip or cache, else bind.",
     ),
-    clip: str | None = typer.Option(None, help="Which clip, where the motion file has several."),
+    clip: str | None = typer.Option(None, help="Which clip, where a file has several."),
     feet: Feet = typer.Option(Feet.directions, help="Keep limb directions, or keep the feet planted."),
     frames: str | None = typer.Option(None, help="Only these frames, such as 10-50."),
     rate: float | None = typer.Option(
@@ -47,13 +42,14 @@ def bake(
     ),
     limits: bool = typer.Option(False, "--limits", help="Keep joints within human limits, and report."),
     skinning: Method | None = typer.Option(
-        None, help="Skinning method; default: the rig's or file's own, else linear."
+        None,
+        metavar="METHOD",
+        help="linear, dual_quaternion or contour; default: the rig's or file's own, else linear.",
     ),
-    usd_as: UsdAs = typer.Option(
-        UsdAs.points, "--usd-as", help="USD: point samples, or skeleton and blend shapes."
-    ),
-    morph_targets: int = typer.Option(32, min=0, max=256, help="glTF: at most this many morph targets."),
-    mesh: str | None = typer.Option(None, help="PC2: which mesh; default: the body."),
+    usd_as: UsdAs = USD_AS,
+    morph_targets: int = MORPH_TARGETS,
+    tangents: bool = TANGENTS,
+    mesh: str | None = MESH,
     mapping: Path | None = typer.Option(None, help="JSON of the character's joint names to H-Anim names."),
     motion_mapping: Path | None = typer.Option(None, help="The same for the motion's joints."),
     threads: int | None = typer.Option(None, help="Threads to use; the bytes are the same for any number."),
@@ -68,14 +64,16 @@ def bake(
     from ecorche.base.files import require_folder
     from ecorche.body.bake import bake as bake_take
     from ecorche.body.perform import perform
-    from ecorche.cli.options import frame_range, joint_mapping, progress_bar, report_to, use_threads
-    from ecorche.cli.subject import read_subject, subject_motion
+    from ecorche.cli.options import counted, frame_range, joint_mapping, progress_bar, report_to, use_threads
+    from ecorche.cli.subject import clip_note, read_subject, subject_motion
     from ecorche.errors import WriteError
     from ecorche.io.formats import WriteOptions, module_for, write_take
 
     require_folder(output)
     module_for(output, "write_take", WriteError)
     use_threads(threads)
+    kept = frame_range(frames)
+    names, motion_names = joint_mapping(mapping), joint_mapping(motion_mapping)
     subject = read_subject(character)
     chosen = subject_motion(subject.character, motion, clip)
     performance = perform(
@@ -83,14 +81,16 @@ def bake(
         chosen,
         feet=feet.value,
         rate=rate,
-        frames=frame_range(frames),
+        frames=kept,
         limits=limits or subject.limits,
         joints=subject.joints,
-        skinning=None if skinning is None and subject.skinning is None else (skinning or subject.skinning),
-        mapping=joint_mapping(mapping) or subject.mapping,
-        source_mapping=joint_mapping(motion_mapping),
+        skinning=subject.skinning if skinning is None else skinning.value,
+        mapping=names or subject.mapping,
+        source_mapping=motion_names,
     )
-    options = WriteOptions(usd_as=usd_as.value, morph_targets=morph_targets, mesh=mesh)
+    options = WriteOptions(
+        usd_as=usd_as.value, morph_targets=morph_targets, mesh=mesh or subject.body, tangents=tangents
+    )
     started = time.perf_counter()
     with progress_bar() as bar:
         written = bake_take(
@@ -99,11 +99,18 @@ def bake(
     seconds = time.perf_counter() - started
     if quiet:
         return
-    if performance.retargeting is not None:
-        typer.echo(str(performance.retargeting))
-    if performance.limits is not None:
-        typer.echo(str(performance.limits))
+    if subject.character.notes:
+        noted = counted(len(subject.character.notes), "note")
+        typer.echo(f"note: reading gave {noted}; see them with: ecorche info {character}")
+    for note in clip_note(subject.character, chosen, clip):
+        typer.echo(f"note: {note}")
+    for report in (performance.retargeting, performance.limits):
+        if report is not None:
+            typer.echo(str(report))
     for note in written.notes:
-        typer.echo(note)
+        typer.echo(f"note: {note}")
     count = len(performance.take.frames or ())
-    typer.echo(f"{output}: {count} frames in {seconds:.2f} s ({count / max(seconds, 1e-9):.0f} frames/s)")
+    typer.echo(
+        f"{output}: {counted(count, 'frame')} in {seconds:.2f} s"
+        + (f" ({count / max(seconds, 1e-9):.0f} frames/s)" if count > 1 else "")
+    )

@@ -6,26 +6,36 @@ from pathlib import Path
 
 import typer
 
-from ecorche.cli.bake import UsdAs
+from ecorche.cli.options import MESH, MORPH_TARGETS, TANGENTS, USD_AS, UsdAs
 
 
 def convert(
     source: Path = typer.Argument(help="A character or a baked take."),
     target: Path = typer.Argument(help="The file to make; its suffix says the format."),
-    usd_as: UsdAs = typer.Option(
-        UsdAs.points, "--usd-as", help="USD: point samples, or skeleton and blend shapes."
-    ),
-    morph_targets: int = typer.Option(32, min=0, max=256, help="glTF: at most this many morph targets."),
-    mesh: str | None = typer.Option(None, help="PC2: which mesh; default: the body."),
+    usd_as: UsdAs = USD_AS,
+    morph_targets: int = MORPH_TARGETS,
+    tangents: bool = TANGENTS,
+    mesh: str | None = MESH,
 ) -> None:
-    """Write a character, with its motion and baked skin, in another format."""
+    """Write a character, with its motions and baked skin, in another format."""
+    from ecorche.base.files import require_folder
     from ecorche.body.take import recorded_take
-    from ecorche.io.formats import WriteOptions, read_character, write_take
+    from ecorche.cli.options import counted
+    from ecorche.cli.subject import character_in
+    from ecorche.errors import WriteError
+    from ecorche.io.formats import WriteOptions, module_for, write_take
 
-    take = recorded_take(read_character(source))
-    written = write_take(
-        target, take, WriteOptions(usd_as=usd_as.value, morph_targets=morph_targets, mesh=mesh)
+    require_folder(target)
+    module_for(target, "write_take", WriteError)
+    character = character_in(source)
+    take = recorded_take(character)
+    options = WriteOptions(usd_as=usd_as.value, morph_targets=morph_targets, mesh=mesh, tangents=tangents)
+    written = write_take(target, take, options)
+    for note in (*character.notes, *written.notes):
+        typer.echo(f"note: {note}")
+    held = (
+        counted(len(character.motions), "motion")
+        if take.frames is None
+        else (f"{counted(len(take.frames), 'baked frame')}")
     )
-    for note in written.notes:
-        typer.echo(note)
-    typer.echo(f"{target}: {0 if take.frames is None else len(take.frames)} frames")
+    typer.echo(f"{target}: {counted(character.skeleton.joint_count, 'joint')}, {held}")

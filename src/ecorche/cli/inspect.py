@@ -35,7 +35,6 @@ def problems_in(path: Path) -> list[str]:
 
 def _rig_problems(path: Path) -> list[str]:
     from ecorche.body.rig import check_rig
-    from ecorche.document.files import read_rig
+    from ecorche.cli.subject import read_rig_and_character
 
-    rig = read_rig(path)
-    return check_rig(rig, formats.read_character(path.parent / rig.spec.character.path))
+    return check_rig(*read_rig_and_character(path))

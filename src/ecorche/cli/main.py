@@ -30,20 +30,35 @@ def _guarded(verb: Callable[..., None]) -> Callable[..., None]:
     def guarded(*arguments: object, **options: object) -> None:
         try:
             verb(*arguments, **options)
-        except EcorcheError as error:
+        except BrokenPipeError:
+            # the reader of our output went away, as `head` does
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise typer.Exit(0) from None
+        except (EcorcheError, OSError) as error:
             if os.environ.get("ECORCHE_DEBUG") == "1":
                 raise
-            typer.secho(f"ecorche: {error}", err=True, fg="red")
+            _complain(_told(error), "red")
             raise typer.Exit(2) from None
         except KeyboardInterrupt:
-            typer.secho(
-                "ecorche: interrupted; nothing half-written is left, and the same command resumes a bake",
-                err=True,
-                fg="yellow",
+            _complain(
+                "interrupted; nothing half-written is left, and the same command resumes a bake", "yellow"
             )
             raise typer.Exit(130) from None
 
     return guarded
+
+
+def _told(error: EcorcheError | OSError) -> str:
+    """An error in words; the operating system's without their numbers."""
+    if isinstance(error, EcorcheError) or not error.strerror:
+        return str(error)
+    return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+
+
+def _complain(message: str, colour: str) -> None:
+    """A message on the error stream, in colour unless NO_COLOR is set (no-color.org)."""
+    text = f"ecorche: {message}"
+    typer.echo(text if os.environ.get("NO_COLOR") else typer.style(text, fg=colour), err=True)
 
 
 for _verb in (
@@ -80,9 +95,4 @@ def run() -> None:
     Exit codes: 0: done. 1: `check` found problems. 2: bad input. 130: interrupted. With ECORCHE_DEBUG=1
     errors show their traceback.
     """
-    try:
-        app()
-    except BrokenPipeError:
-        # the reader of our output went away, as `head` does
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
+    app()

@@ -5,8 +5,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import typer
 
 from ecorche.base.files import require_file
 from ecorche.errors import EcorcheError
@@ -14,6 +17,27 @@ from ecorche.errors import EcorcheError
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
     from rich.progress import TaskID
+
+
+class UsdAs(StrEnum):
+    """What a USD file holds."""
+
+    points = "points"
+    skeleton = "skeleton"
+
+
+# what a file format lets one choose; the verbs that write files share these
+USD_AS: Any = typer.Option(UsdAs.points, "--usd-as", help="USD: point samples, or skeleton and blend shapes.")
+MORPH_TARGETS: Any = typer.Option(32, min=0, max=256, help="glTF: at most this many morph targets.")
+TANGENTS: Any = typer.Option(
+    False, "--tangents", help="glTF, USD, NPZ: write tangents too, where a mesh has texture coordinates."
+)
+MESH: Any = typer.Option(None, help="PC2, NPZ: which mesh; default: the body. NPZ takes '*' for all of them.")
+
+
+def counted(count: int, noun: str) -> str:
+    """``1 frame``, ``1,200 frames``."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def frame_range(text: str | None) -> tuple[int, int] | None:
@@ -42,7 +66,7 @@ def joint_mapping(path: Path | None) -> dict[str, str] | None:
     if path is None:
         return None
     try:
-        mapping = json.loads(require_file(path).read_text())
+        mapping = json.loads(require_file(path).read_text(encoding="utf-8-sig"))
     except (ValueError, UnicodeDecodeError) as error:
         raise EcorcheError(
             f"is not JSON ({error})", where=path, remedy='Write {"MyHip": "l_hip", …}'
@@ -50,6 +74,14 @@ def joint_mapping(path: Path | None) -> dict[str, str] | None:
     if not isinstance(mapping, dict) or not all(isinstance(v, str) for v in mapping.values()):
         raise EcorcheError("is not a table of names", where=path, remedy='Write {"MyHip": "l_hip", …}')
     return mapping
+
+
+def mesh_pairs(texts: list[str]) -> dict[str, str]:
+    """``["Old=New"]`` as old mesh name to new mesh name."""
+    for text in texts:
+        if not re.fullmatch(r"[^=]+=[^=]+", text):
+            raise EcorcheError(f"{text!r} is no pair of meshes", where="--mesh", remedy="Write it as Old=New")
+    return {old: new for old, _, new in (text.partition("=") for text in texts)}
 
 
 def use_threads(count: int | None) -> None:

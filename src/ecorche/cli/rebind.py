@@ -13,14 +13,21 @@ def rebind(
     output: Path | None = typer.Option(
         None, "-o", "--output", help="Where to write; default: the rig itself."
     ),
+    mesh: list[str] = typer.Option(
+        [], metavar="OLD=NEW", help="Which new mesh takes an old one's maps, where names do not tell."
+    ),
 ) -> None:
     """Refit a rig to the same mesh in a new shape, or transfer it to a new mesh; hand edits are kept."""
     from ecorche.body.rebind import rebind as rebind_rig
-    from ecorche.document.files import read_rig, write_rig
-    from ecorche.io.formats import read_character
+    from ecorche.cli.options import mesh_pairs
+    from ecorche.cli.subject import character_in
+    from ecorche.document.files import read_rig, require_rig_name, write_rig
+    from ecorche.errors import WriteError
 
     target = output or rig
-    rebound, report = rebind_rig(read_rig(rig), read_character(new), new, target)
+    require_rig_name(target, WriteError)
+    pairs = mesh_pairs(mesh)
+    rebound, report = rebind_rig(read_rig(rig), character_in(new), new, target, meshes=pairs)
     write_rig(target, rebound)
     typer.echo(str(report))
     typer.echo(f"{target}: rebound to {new.name}")

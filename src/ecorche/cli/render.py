@@ -18,41 +18,66 @@ class View(StrEnum):
 
 
 def render(
-    file: Path = typer.Argument(help="A baked take or a character."),
-    output: Path = typer.Option(..., "-o", "--output", help="A film (.mp4) or a picture (.png)."),
-    frame: int | None = typer.Option(None, help="For a picture: which frame."),
+    file: Path = typer.Argument(help="A baked take, a character or a rig: .usdc, .glb, .ecorche, …"),
+    output: Path = typer.Option(..., "-o", "--output", help="A film (.mp4, .gif) or a picture (.png)."),
+    frame: int | None = typer.Option(None, help="For a picture: which frame, from 0; -1 is the last."),
     sheet: int | None = typer.Option(
-        None, min=2, max=60, help="For a picture: a contact sheet of that many frames."
+        None, min=2, max=400, help="For a picture: a contact sheet of that many frames."
     ),
-    view: View = typer.Option(View.three_quarter, help="Where the camera stands."),
-    size: str = typer.Option("1280x720", help="Width x height in pixels."),
+    view: View = typer.Option(View.three_quarter, metavar="VIEW", help="three_quarter, front, side or back."),
+    size: str | None = typer.Option(
+        None, help="Pixels, such as 1280x720; on a sheet, of each picture. Default: what suits the subject."
+    ),
     clip: str | None = typer.Option(None, help="Which clip, where the file has several."),
-    skeleton: bool = typer.Option(False, "--skeleton", help="Show the joints through the skin."),
+    skeleton: bool = typer.Option(False, "--skeleton", help="Draw the bones over the skin."),
 ) -> None:
-    """Draw a take: a film as .mp4, one frame or a contact sheet as .png."""
+    """Draw a take: a film as .mp4 or .gif, one frame or a contact sheet as .png.
+
+    The frames are those baked into the file, else its clip, else the bind pose.
+    """
     from ecorche.base.files import require_folder
     from ecorche.body.perform import perform
     from ecorche.cli.options import picture_size, progress_bar, report_to
-    from ecorche.cli.subject import subject_motion
-    from ecorche.errors import WriteError
-    from ecorche.io.formats import read_character
-
-    require_folder(output)
-    pixels = picture_size(size)
-    character = read_character(file)
-    take = perform(character, subject_motion(character, None, clip)).take
-    from ecorche.render.pictures import render_contact_sheet, render_film, render_picture
+    from ecorche.cli.subject import clip_note, read_subject, subject_motion
+    from ecorche.errors import EcorcheError, WriteError
 
     suffix = output.suffix.lower()
-    if suffix == ".png" and sheet is not None:
-        render_contact_sheet(output, take, frames=sheet, view=view.value, skeleton=skeleton)
-    elif suffix == ".png":
-        render_picture(output, take, frame=frame or 0, size=pixels, view=view.value, skeleton=skeleton)
-    elif suffix == ".mp4":
-        with progress_bar() as bar:
-            render_film(
-                output, take, size=pixels, view=view.value, skeleton=skeleton, progress=report_to(bar)
+    if suffix not in (".png", ".mp4", ".gif"):
+        raise WriteError(f"{suffix!r} is no picture or film", where=output, remedy="Use .png, .mp4 or .gif")
+    if frame is not None and (sheet is not None or suffix != ".png"):
+        raise EcorcheError(
+            "one frame makes one picture",
+            where="--frame",
+            remedy="Leave it out, or write a .png without --sheet",
+        )
+    if sheet is not None and suffix != ".png":
+        raise EcorcheError("a contact sheet is a picture", where="--sheet", remedy="Write a .png")
+    require_folder(output)
+    pixels = None if size is None else picture_size(size)
+    subject = read_subject(file)
+    motion = subject_motion(subject.character, None, clip)
+    take = perform(
+        subject.character,
+        motion,
+        limits=subject.limits,
+        joints=subject.joints,
+        skinning=subject.skinning,
+        mapping=subject.mapping,
+    ).take
+    from ecorche.render.pictures import render_contact_sheet, render_film, render_picture
+
+    with progress_bar() as bar:
+        told = report_to(bar)
+        if sheet is not None:
+            render_contact_sheet(
+                output, take, frames=sheet, size=pixels, view=view.value, skeleton=skeleton, progress=told
             )
-    else:
-        raise WriteError(f"{suffix!r} is no picture or film", where=output, remedy="Use .mp4 or .png")
+        elif suffix == ".png":
+            render_picture(output, take, frame=frame or 0, size=pixels, view=view.value, skeleton=skeleton)
+        else:
+            render_film(
+                output, take, size=pixels or (1280, 720), view=view.value, skeleton=skeleton, progress=told
+            )
+    for note in clip_note(subject.character, motion, clip):
+        typer.echo(f"note: {note}")
     typer.echo(str(output))

@@ -13,12 +13,25 @@ def rig(
         None, "-o", "--output", help="The rig file; default: beside the character."
     ),
 ) -> None:
-    """Write the rig file (.ecorche) of a character: what you edit and keep under version control."""
+    """Start the rig file (.ecorche) of a character: what you edit and keep under version control."""
     from ecorche.body.rig import create_rig
-    from ecorche.document.files import write_rig
-    from ecorche.io.formats import read_character
+    from ecorche.cli.subject import character_in
+    from ecorche.document.files import require_rig_name, write_rig
+    from ecorche.errors import WriteError
 
     target = output or character.with_suffix(".ecorche")
-    made = create_rig(read_character(character), character, target)
-    write_rig(target, made)
-    typer.echo(f"{target}: rig of {character.name}")
+    require_rig_name(target, WriteError)
+    if target.exists() and character.suffix != ".ecorche":
+        raise WriteError(
+            "is there already, and may hold edits",
+            where=target,
+            remedy=f"Fit it to a changed character: ecorche rebind {target.name} {character.name}."
+            " Or give another name with -o",
+        )
+    made = create_rig(character_in(character), character, target)
+    spec = write_rig(target, made)
+    typer.echo(
+        f"{target}: {len(spec.skeleton.mapping)} of {len(made.bind.joint_names)} joints have canonical names"
+    )
+    if spec.arrays is not None:
+        typer.echo(f"{target.with_name(spec.arrays.file)}: its arrays; keep the two together")

@@ -7,7 +7,7 @@ from pathlib import Path
 import typer
 
 from ecorche.base.names import suggestion
-from ecorche.errors import EcorcheError
+from ecorche.errors import EcorcheError, WriteError
 
 SAMPLES = ("human",)
 
@@ -23,14 +23,16 @@ def sample(
     """Write a real CC0 person, rigged and skinned (downloaded once, then cached)."""
     from ecorche.base.files import require_folder
     from ecorche.body.take import Take
-    from ecorche.io.formats import write_take
+    from ecorche.io.formats import module_for, write_take
 
     if name not in SAMPLES:
         raise EcorcheError(f"there is no sample {name!r}", remedy=suggestion(name, SAMPLES))
     require_folder(output)
+    module_for(output, "write_take", WriteError)
     from ecorche.io.makehuman import sample_human
 
     human = sample_human(gender=gender, muscle=muscle, weight=weight, rig=rig)
-    write_take(output, Take(human))
+    for note in write_take(output, Take(human)).notes:
+        typer.echo(f"note: {note}")
     vertices = sum(m.mesh.vertex_count for m in human.meshes)
     typer.echo(f"{output}: {vertices:,} vertices, {human.skeleton.joint_count} joints")

@@ -7,10 +7,26 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ecorche.base.files import require_file
+from ecorche.errors import DocumentError, MotionError, ReadError
+
 if TYPE_CHECKING:
     from ecorche.body.character import Character
+    from ecorche.document.files import Rig
     from ecorche.skeleton.joints import Joint
     from ecorche.skeleton.motion import Motion
+
+_MOTION = ("is a motion, not a character", "Put it on one: ecorche bake CHARACTER --motion FILE -o OUT.usdc")
+_CACHE = (
+    "holds points without joints, weights or materials, not a character",
+    "Bake to .usdc or .glb too: they hold the character with its frames",
+)
+_SURFACE = ("is a surface without joints, not a character", "Give a rigged one, such as .glb or .usdc")
+_NO_CHARACTER = {
+    **dict.fromkeys((".bvh", ".pose"), _MOTION),
+    **dict.fromkeys((".pc2", ".npz"), _CACHE),
+    **dict.fromkeys((".obj", ".ply", ".stl"), _SURFACE),
+}
 
 
 @dataclass(frozen=True)
@@ -22,19 +38,16 @@ class Subject:
     limits: bool = False
     mapping: Mapping[str, str] | None = None
     joints: Mapping[str, Joint] | None = None
+    body: str | None = None
 
 
 def read_subject(path: Path) -> Subject:
     """Read a character file, or a rig and the character it names."""
-    from ecorche.io.formats import read_character
-
     if path.suffix.lower() != ".ecorche":
-        return Subject(read_character(path))
+        return Subject(character_in(path))
     from ecorche.body.rig import joint_models, require_bound
-    from ecorche.document.files import read_rig
 
-    rig = read_rig(path)
-    character = read_character(path.parent / rig.spec.character.path)
+    rig, character = read_rig_and_character(path)
     require_bound(rig, character, path)
     return Subject(
         character,
@@ -42,27 +55,68 @@ def read_subject(path: Path) -> Subject:
         rig.spec.skeleton.limits == "enforce",
         rig.spec.skeleton.mapping or None,
         joint_models(rig),
+        rig.spec.body,
     )
+
+
+def read_rig_and_character(path: Path) -> tuple[Rig, Character]:
+    """A rig, and the character it names as it is now."""
+    from ecorche.document.files import read_rig
+
+    rig = read_rig(path)
+    named = path.parent / rig.spec.character.path
+    if not named.exists():
+        raise DocumentError(
+            f"there is no file {str(named)!r}",
+            where=f"{path}, character.path",
+            remedy="Put the character back there, or run `ecorche rebind RIG CHARACTER` with where it is now",
+        )
+    return rig, character_in(named)
+
+
+def character_in(path: Path) -> Character:
+    """The character in a file that is no rig; other kinds of file are told what they are."""
+    from ecorche.io.formats import read_character
+
+    require_file(path)
+    suffix = path.suffix.lower()
+    if suffix == ".ecorche":
+        raise ReadError("is a rig, not a character", where=path, remedy="Give the character it names")
+    if suffix in _NO_CHARACTER:
+        what, remedy = _NO_CHARACTER[suffix]
+        raise ReadError(what, where=path, remedy=remedy)
+    return read_character(path)
 
 
 def subject_motion(character: Character, motion: Path | None, clip: str | None) -> Motion | None:
-    """The motion to perform: from a file, a named clip of the character, or None."""
+    """The motion to perform: from a file, or a clip of the character; None for its baked frames or bind."""
     from ecorche.base.names import suggestion
-    from ecorche.errors import MotionError
     from ecorche.io.formats import read_motion
     from ecorche.io.keyframes import read_keyframes
 
+    if motion is not None and motion.suffix.lower() == ".pose":
+        made = read_keyframes(motion, character.skeleton)
+        if clip not in (None, made.name):
+            raise MotionError(
+                f"there is no clip {clip!r}", where=motion, remedy=suggestion(str(clip), [made.name])
+            )
+        return made
     if motion is not None:
-        if motion.suffix.lower() == ".pose":
-            return read_keyframes(motion, character.skeleton)
         return read_motion(motion, clip)
-    if clip is None:
-        return character.motions[0] if character.motions and character.cache is None else None
-    for own in character.motions:
-        if own.name == clip:
-            return own
-    raise MotionError(
-        f"there is no clip {clip!r}",
-        where=character.source,
-        remedy=suggestion(clip, [m.name for m in character.motions]),
-    )
+    names = [own.name for own in character.motions]
+    if clip is not None and clip not in names:
+        raise MotionError(
+            f"there is no clip {clip!r}", where=character.source, remedy=suggestion(clip, names)
+        )
+    number = 0 if clip is None else names.index(clip)
+    if not names or (number == 0 and character.cache is not None):
+        return None
+    return character.motions[number]
+
+
+def clip_note(character: Character, motion: Motion | None, clip: str | None) -> list[str]:
+    """Which of several clips was taken, where nobody chose one."""
+    names = [own.name for own in character.motions]
+    if clip is not None or motion not in character.motions or len(names) < 2:
+        return []
+    return [f"clip {names[0]!r}, the first of {len(names)}; --clip chooses another: {', '.join(names[1:])}"]

@@ -28,7 +28,7 @@ from ecorche.document.problems import document_error
 from ecorche.document.sidecar import LARGEST_FILE, arrays_from_bytes, arrays_to_bytes
 from ecorche.document.spec import ArraysRef, RigSpec
 from ecorche.document.text import layout, parse
-from ecorche.errors import DocumentError, WriteError
+from ecorche.errors import DocumentError, EcorcheError, WriteError
 
 LARGEST_TEXT = 1 << 26
 
@@ -53,6 +53,7 @@ class Rig:
 def read_rig(path: str | os.PathLike[str]) -> Rig:
     """The rig in a file, with its arrays; an older version of the format is brought up to date."""
     path = require_file(path)
+    require_rig_name(path, DocumentError)
     spec = spec_from_text(_text_of(path), path)
     if spec.arrays is None:
         raise DocumentError(
@@ -68,6 +69,12 @@ def read_rig(path: str | os.PathLike[str]) -> Rig:
     unnamed = [n.removeprefix("maps/") for n in arrays if n.startswith("maps/") and n[5:] not in spec.maps]
     _require_maps(rig, path, unnamed)
     return rig
+
+
+def require_rig_name(path: Path, error: type[EcorcheError]) -> None:
+    """Refuse a path that cannot be a rig's, before anything is read or computed."""
+    if path.suffix.lower() != ".ecorche":
+        raise error("a rig file's name ends in .ecorche", where=path, remedy="Give a file with that suffix")
 
 
 def spec_from_text(text: str, where: object) -> RigSpec:
@@ -98,8 +105,7 @@ def write_rig(path: str | os.PathLike[str], rig: Rig) -> RigSpec:
     An arrays file that the rig named before, and that no rig beside it names, is removed.
     """
     path = Path(path)
-    if path.suffix != ".ecorche":
-        raise WriteError("a rig file's name ends in .ecorche", where=path, remedy="Give it that suffix")
+    require_rig_name(path, WriteError)
     require_folder(path)
     _require_maps(rig, path)
     content = arrays_to_bytes(

@@ -39,7 +39,9 @@ def migrate(
         )
     if type(version) is not int or version < 1:
         raise DocumentError(
-            f"the version {version!r} is not a whole number from 1 to {current}", where=f"{where}, version"
+            f"the version {version!r} is not a whole number from 1 on",
+            where=f"{where}, version",
+            remedy=f"Write it without quotes; the newest is {current}",
         )
     if version > current:
         raise DocumentError(

@@ -79,9 +79,21 @@ def _told(problem: ErrorDetails) -> tuple[str, str, Sequence[str | int]]:
         )
     if kind == "literal_error":
         choices = [c.strip(" '") for c in str(context["expected"]).replace(" or ", ", ").split(",")]
-        return f"{given!r} is none of the choices", suggestion(str(given), choices), steps
+        return f"{_short(given)} is none of the choices", suggestion(str(given), choices), steps
     if kind in _KINDS:
         return f"{_short(given)} is not {_KINDS[kind]}", f"Write {_KINDS[kind]}", steps
+    if kind == "string_pattern_mismatch" and "maps" in steps:
+        return (
+            f"{_short(given)} is no name for a map",
+            "Use up to 64 letters, digits, _, -, . and spaces",
+            steps,
+        )
+    if kind == "string_pattern_mismatch":
+        return (
+            f"{_short(given)} is not what Ecorche wrote there",
+            "Restore it from version control, or fit the rig anew with `ecorche rebind`",
+            steps,
+        )
     if kind == "finite_number":
         return f"{given!r} is not a finite number", "Write a finite number", steps
     return f"{_short(given)} is not possible here", problem["msg"], steps

@@ -33,13 +33,25 @@ def parse(text: str, where: object) -> tuple[Any, dict[Place, int]]:
         raise DocumentError(
             f"is not JSON: {error.msg[:1].lower()}{error.msg[1:]}",
             where=f"{where}, line {error.lineno}, column {error.colno}",
-            remedy="Look for a missing comma, quote or bracket there",
+            remedy=_remedy(error),
         ) from None
     except RecursionError:
         raise DocumentError("is nested too deeply to be a rig", where=where) from None
     except ValueError as error:
         raise DocumentError(f"is not JSON: {error}", where=where, remedy="Write finite numbers") from None
     return value, _lines(text, where)
+
+
+def _remedy(error: json.JSONDecodeError) -> str:
+    """What mends the slips people make most when they edit JSON."""
+    here, before = error.doc[error.pos : error.pos + 2], error.doc[: error.pos].rstrip()[-1:]
+    if here.startswith(("//", "/*", "#")):
+        return "JSON knows no comments; write what people should know into notes"
+    if "trailing comma" in error.msg or (before == "," and here[:1] in ("}", "]", ",")):
+        return "Take out the comma that nothing follows"
+    if here.startswith("'"):
+        return 'Use double quotes: "…"'
+    return "Look for a missing comma, quote or bracket there"
 
 
 def _refuse_constant(name: str) -> NoReturn:
