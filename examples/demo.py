@@ -1,6 +1,6 @@
 """The whole ground in one run: a person read, moved, skinned, baked and shown.
 
-    python examples/demo.py OUTPUT_FOLDER
+    python examples/demo.py [OUTPUT_FOLDER]
 
 Leaves a character, a USD cache, a glTF file, a contact sheet, a picture and a film, and says where.
 """
@@ -35,11 +35,12 @@ def main(folder: Path) -> None:
     done(folder / "walk.glb", "the same for the web and for game engines")
     ecorche.render_picture(folder / "walk.png", take, frame=len(walk.times) // 4)
     done(folder / "walk.png", "a picture")
-    ecorche.render_contact_sheet(folder / "walk-sheet.png", take)
-    done(folder / "walk-sheet.png", "a contact sheet")
+    cycle = ecorche.perform(man, walk, frames=(0, 36), skinning="dual_quaternion").take
+    ecorche.render_contact_sheet(folder / "walk-sheet.png", cycle, frames=6, columns=6, size=(240, 400))
+    done(folder / "walk-sheet.png", "a contact sheet, the README's picture")
     ecorche.render_film(folder / "walk.mp4", take)
     done(folder / "walk.mp4", "a film")
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(Path(sys.argv[1] if len(sys.argv) > 1 else "out"))

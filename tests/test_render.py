@@ -251,6 +251,8 @@ def test_camera_follows_a_long_way_and_stays_for_a_short_one(tmp_path: Path) -> 
 
     take = _take(path=[(0, 0, 0.5 * i) for i in range(9)], rate=2.0)
     assert height() == height(camera="follow") > 2 * height(camera="fixed")
+    take = _take(path=[(0.5 * i, 0, 0) for i in range(9)], rate=2.0)  # from afar towards the camera
+    assert height() == height(camera="follow")
     take = _take(path=[(0, 0, 0.01 * i) for i in range(5)], rate=2.0)
     assert height() == height(camera="fixed")
 

@@ -25,22 +25,27 @@ _HOMES = {
     "Mesh": "ecorche.base.mesh",
     "Motion": "ecorche.skeleton.motion",
     "Pose": "ecorche.body.evaluate",
+    "Rig": "ecorche.document.files",
     "Skeleton": "ecorche.skeleton.skeleton",
     "Take": "ecorche.body.take",
     "WriteOptions": "ecorche.io.formats",
     "bind_pose": "ecorche.skeleton.motion",
     "compile_body": "ecorche.body.compile",
+    "create_rig": "ecorche.body.rig",
     "evaluate": "ecorche.body.evaluate",
     "perform": "ecorche.body.perform",
     "read_character": "ecorche.io.formats",
     "read_keyframes": "ecorche.io.keyframes",
     "read_mesh": "ecorche.io.formats",
     "read_motion": "ecorche.io.formats",
+    "read_rig": "ecorche.document.files",
+    "rebind": "ecorche.body.rebind",
     "recognise": "ecorche.skeleton.naming",
     "render_contact_sheet": "ecorche.render.pictures",
     "render_film": "ecorche.render.pictures",
     "render_picture": "ecorche.render.pictures",
     "sample_human": "ecorche.io.makehuman",
+    "write_rig": "ecorche.document.files",
     "write_take": "ecorche.io.formats",
 }
 
@@ -55,7 +60,12 @@ if TYPE_CHECKING:
     from ecorche.body.evaluate import evaluate as evaluate
     from ecorche.body.frames import Frame as Frame
     from ecorche.body.perform import perform as perform
+    from ecorche.body.rebind import rebind as rebind
+    from ecorche.body.rig import create_rig as create_rig
     from ecorche.body.take import Take as Take
+    from ecorche.document.files import Rig as Rig
+    from ecorche.document.files import read_rig as read_rig
+    from ecorche.document.files import write_rig as write_rig
     from ecorche.errors import EcorcheError as EcorcheError
     from ecorche.io.formats import WriteOptions as WriteOptions
     from ecorche.io.formats import read_character as read_character

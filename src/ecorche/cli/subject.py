@@ -91,10 +91,10 @@ def character_in(path: Path) -> Character:
 def subject_motion(character: Character, motion: Path | None, clip: str | None) -> Motion | None:
     """The motion to perform: from a file, or a clip of the character; None for its baked frames or bind."""
     from ecorche.base.names import suggestion
-    from ecorche.io.formats import read_motion
-    from ecorche.io.keyframes import read_keyframes
 
     if motion is not None and motion.suffix.lower() == ".pose":
+        from ecorche.io.keyframes import read_keyframes
+
         made = read_keyframes(motion, character.skeleton)
         if clip not in (None, made.name):
             raise MotionError(
@@ -102,6 +102,8 @@ def subject_motion(character: Character, motion: Path | None, clip: str | None) 
             )
         return made
     if motion is not None:
+        from ecorche.io.formats import read_motion
+
         return read_motion(motion, clip)
     names = [own.name for own in character.motions]
     if clip is not None and clip not in names:

@@ -34,7 +34,7 @@ LARGEST_SIDE = 8192
 FOLLOW_SECONDS = 0.4
 """How slowly a film's camera follows [s]."""
 FOLLOW_WHEN = 1.5
-"""The camera travels along when standing still would make the subject this much smaller."""
+"""The camera travels along when standing still would at times make the subject this much smaller."""
 PICTURE_PIXELS, SHEET_PIXELS = 960 * 1080, 320 * 360
 """How many pixels a picture has, alone and on a sheet, when nobody says a size."""
 
@@ -182,8 +182,9 @@ def _pictures(
         seen.outlines, times, towards, aspect, follow=True, smoothing=0.0 if fine else FOLLOW_SECONDS
     )
     if camera == "auto":
-        shrinks = np.linalg.norm(fixed.offset) / np.linalg.norm(follow.offset)
-        camera = "follow" if shrinks > FOLLOW_WHEN else "fixed"
+        middles = 0.5 * (seen.outlines.min(axis=1) + seen.outlines.max(axis=1))
+        furthest = ((fixed.targets + fixed.offset - middles) @ towards).max()
+        camera = "follow" if furthest > FOLLOW_WHEN * np.linalg.norm(follow.offset) else "fixed"
     chosen = follow if camera == "follow" else fixed
     with Stage(
         take.character,
