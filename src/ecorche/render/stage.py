@@ -42,9 +42,10 @@ _ONE_AT_A_TIME = threading.Lock()
 def require_pyvista() -> Any:
     """The pyvista module, or the command that installs it."""
     try:
-        # pyvista is not whole until all of it is imported, and a second thread would get what there is
         with _ONE_AT_A_TIME:
             import pyvista
+
+            pyvista.Plotter  # noqa: B018  it loads its parts when first asked, and a second thread gets half
     except ImportError:
         raise MissingPackageError(
             "pictures need the package pyvista", remedy='Run: pip install "ecorche[render]"'
@@ -54,15 +55,19 @@ def require_pyvista() -> Any:
 
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
-    """VTK complains on the error stream that there is no screen, then draws without one."""
+    """VTK complains on the error stream that there is no screen, then draws without one.
+
+    How much it says is one setting for all threads, so they draw in turn.
+    """
     from vtkmodules.vtkCommonCore import vtkLogger
 
-    before = vtkLogger.GetCurrentVerbosityCutoff()
-    vtkLogger.SetStderrVerbosity(vtkLogger.VERBOSITY_OFF)
-    try:
-        yield
-    finally:
-        vtkLogger.SetStderrVerbosity(before)
+    with _ONE_AT_A_TIME:
+        before = vtkLogger.GetCurrentVerbosityCutoff()
+        vtkLogger.SetStderrVerbosity(vtkLogger.VERBOSITY_OFF)
+        try:
+            yield
+        finally:
+            vtkLogger.SetStderrVerbosity(before)
 
 
 class Stage:
