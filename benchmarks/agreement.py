@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -35,7 +36,11 @@ def section() -> str:
             text=True,
             check=False,
         )
-        rows = [json.loads(line) for line in figures.read_text().splitlines()] if figures.exists() else []
+        found = [json.loads(line) for line in figures.read_text().splitlines()] if figures.exists() else []
+    rows: dict[str, dict[str, Any]] = {}
+    for figure in found:  # the worst of several runs of one test
+        if figure["measured"] >= rows.get(figure["what"], figure)["measured"]:
+            rows[figure["what"]] = figure
     lines = [
         "## Agreement",
         "",
@@ -47,7 +52,8 @@ def section() -> str:
         "|---|---|---|",
     ]
     lines += [
-        f"| {r['what']} | {r['measured']:.2g} {r['unit']} | {r['asked']:.2g} {r['unit']} |" for r in rows
+        f"| {r['what']} | {r['measured']:.2g} {r['unit']} | {r['asked']:.2g} {r['unit']} |"
+        for r in rows.values()
     ]
     return "\n".join(lines)
 
