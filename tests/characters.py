@@ -14,6 +14,7 @@ from ecorche.skeleton.motion import Motion
 from ecorche.skeleton.skeleton import Skeleton
 from ecorche.skin.weights import weights_from_table
 
+MIRROR = np.array([-1, 1, 1], np.float32)
 RIGHT_FROM_LEFT = np.diag([-1.0, 1.0, 1.0, 1.0])
 
 
@@ -66,7 +67,7 @@ def mirrored(character: Character) -> Character:
         skeleton.tails * [-1.0, 1.0, 1.0],
     )
     meshes = tuple(
-        replace(m, mesh=replace(m.mesh, points=m.mesh.points * np.array([-1, 1, 1], np.float32), normals=None))
+        replace(m, mesh=replace(m.mesh, points=m.mesh.points * MIRROR, normals=None))
         for m in character.meshes
     )
     return replace(character, skeleton=flipped, meshes=meshes, motions=(), cache=None)

@@ -13,6 +13,7 @@ from ecorche.body.bake import FRAMES_A_CHUNK, bake
 from ecorche.body.frames import Frame, Frames
 from ecorche.body.perform import perform
 from ecorche.body.take import Take
+from ecorche.errors import WriteError
 from ecorche.io.formats import write_take
 
 
@@ -68,6 +69,27 @@ def test_another_motion_does_not_resume_the_old_bake(tmp_path: Path, take: Take)
     bake(target, other, write_take)
     with np.load(target) as baked:
         np.testing.assert_array_equal(baked["points"][20], other.frames[20].points[0])  # type: ignore[index]
+
+
+def test_a_second_bake_to_the_same_file_waits_outside(tmp_path: Path, take: Take) -> None:
+    target = tmp_path / "bend.npz"
+
+    def bake_again(path: Path, _take: Take) -> None:
+        with pytest.raises(WriteError, match="another bake is writing this file"):
+            bake(path, take, write_take)
+
+    bake(target, take, bake_again)
+    bake(target, take, write_take)
+    assert [p.name for p in tmp_path.iterdir()] == ["bend.npz"]
+
+
+def test_a_link_is_followed_not_replaced(tmp_path: Path, take: Take) -> None:
+    (tmp_path / "real").mkdir()
+    link = tmp_path / "bend.npz"
+    link.symlink_to(tmp_path / "real" / "there.npz")
+    write_take(link, take)
+    assert link.is_symlink()
+    assert (tmp_path / "real" / "there.npz").stat().st_size > 1000
 
 
 def test_an_older_file_survives_a_failed_bake(tmp_path: Path, take: Take) -> None:

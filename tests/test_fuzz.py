@@ -9,10 +9,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from ecorche.body.rig import create_rig
 
 from characters import bending, tube
 from ecorche.body.perform import perform
+from ecorche.body.rig import create_rig
 from ecorche.document.files import write_rig
 from ecorche.io.formats import MODULES, write_take
 

@@ -71,7 +71,7 @@ def test_all_meshes_are_prefixed_with_their_names(tmp_path: Path) -> None:
         assert {"times", "cloth/points", "cloth/faces", "mixed/points", "mixed/normals"} <= set(found)
         assert found["mixed/points"].shape == (4, 5, 3)
     notes = write_take(tmp_path / "b.npz", take, WriteOptions(mesh="mixed")).notes
-    assert notes == ("Mesh 'mixed' was written; mesh=\"*\" writes all.",)
+    assert notes == ("Mesh 'mixed' was written; the name \"*\" instead writes all.",)
 
 
 def test_same_take_same_bytes(tmp_path: Path) -> None:

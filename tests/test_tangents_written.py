@@ -91,7 +91,7 @@ def test_gltf_holds_them_at_bind_and_keeps_its_own(tmp_path: Path) -> None:
     again = read_character(tmp_path / "a.glb")
     (attribute,) = again.meshes[0].mesh.attributes
     assert attribute.name == "TANGENT"
-    assert np.unique(attribute.values[:, 3]).tolist() == [-1.0, 1.0]  # type: ignore[comparison-overlap]
+    assert np.unique(attribute.values[:, 3]).tolist() == [-1.0, 1.0]
     authored = replace(
         attribute, values=np.tile(np.array([0, 1, 0, 1], np.float32), (len(attribute.values), 1))
     )

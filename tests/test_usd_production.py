@@ -26,7 +26,7 @@ def by_openusd(path: Path, name: str = "Body") -> npt.NDArray[np.float64]:
         matrix = np.array(UsdGeom.Xformable(prim).ComputeLocalToWorldTransform(code)).T
         points = np.array(UsdGeom.Mesh(prim).GetPointsAttr().Get(code), np.float64)
         frames.append(points @ matrix[:3, :3].T + matrix[:3, 3])
-    world = UsdGeom.GetStageMetersPerUnit(stage) * np.stack(frames)
+    world: npt.NDArray[np.float64] = UsdGeom.GetStageMetersPerUnit(stage) * np.stack(frames)
     if UsdGeom.GetStageUpAxis(stage) == "Z":
         world = np.stack([world[..., 0], world[..., 2], -world[..., 1]], axis=-1)
     return world

@@ -6,6 +6,7 @@ Blender has +Z up; positions are turned back to +Y up, in metres, in the file's 
 """
 
 import sys
+from typing import Any
 
 import bpy
 import numpy as np
@@ -19,7 +20,7 @@ def main() -> None:
     scene.render.fps = max(1, round(float(rate)))
     scene.render.fps_base = scene.render.fps / float(rate)
     bpy.ops.wm.usd_import(filepath=file, set_frame_range=True, import_guide=True)
-    saved = {}
+    saved: dict[str, Any] = {}
     for frame in (int(f) for f in frames.split(",")):
         scene.frame_set(frame)
         graph = bpy.context.evaluated_depsgraph_get()

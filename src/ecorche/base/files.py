@@ -19,7 +19,7 @@ def whole_file(target: str | os.PathLike[str]) -> Iterator[Path]:
     The name keeps the target's suffix, for writers that choose a format by it. On any failure,
     Ctrl-C included, the half-written file is removed and an older target stays untouched.
     """
-    target = Path(target)
+    target = Path(os.path.realpath(target))  # a link stays, and what it leads to is replaced
     require_folder(target)
     partial = target.with_name(f".{target.stem}.{os.getpid()}.partial{target.suffix}")
     try:

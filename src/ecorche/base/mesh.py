@@ -57,7 +57,7 @@ class Morph:
     weight: float = 0.0  # the file's resting weight
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Mesh:
     """Points, polygons and attributes of one surface, at bind, in metres and +Y up.
 
@@ -117,6 +117,9 @@ class Mesh:
                 where=where,
                 remedy="The file is damaged: export it again",
             )
+
+    def __repr__(self) -> str:
+        return f"Mesh({self.name!r}, {self.vertex_count} vertices, {len(self.face_counts)} faces)"
 
     @property
     def vertex_count(self) -> int:

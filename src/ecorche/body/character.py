@@ -69,7 +69,7 @@ class SkinnedMesh:
         return self.mesh.name
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Character:
     """Everything a character file says, in metres, +Y up.
 
@@ -97,6 +97,13 @@ class Character:
     source: str = ""
     metres_per_unit: float = 1.0
     up_axis: str = "Y"
+
+    def __repr__(self) -> str:
+        vertices = sum(m.mesh.vertex_count for m in self.meshes)
+        return (
+            f"Character({self.name!r}, {len(self.meshes)} meshes, {vertices} vertices,"
+            f" {self.skeleton.joint_count} joints, {len(self.motions)} motions)"
+        )
 
     def mesh(self, name: str) -> SkinnedMesh:
         """The mesh of that name."""

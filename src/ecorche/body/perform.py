@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from ecorche.body.character import Character
 from ecorche.body.compile import compile_body
 from ecorche.body.evaluate import LiveFrames
+from ecorche.body.rig import joint_models, require_bound
 from ecorche.body.take import Take
+from ecorche.document.files import Rig
 from ecorche.errors import SkeletonError
 from ecorche.skeleton.enforce_limits import LimitReport, enforce_limits
 from ecorche.skeleton.human_limits import human_joints
-from ecorche.skeleton.joints import Joint
 from ecorche.skeleton.motion import Motion, bind_pose
 from ecorche.skeleton.naming import recognise
 from ecorche.skeleton.resample import resample
@@ -41,8 +42,8 @@ def perform(
     feet: str = "directions",
     rate: float | None = None,
     frames: tuple[int, int] | None = None,
-    limits: bool = False,
-    joints: Mapping[str, Joint] | None = None,
+    rig: Rig | None = None,
+    limits: bool | None = None,
     skinning: str | None = None,
     mapping: Mapping[str, str] | None = None,
     source_mapping: Mapping[str, str] | None = None,
@@ -56,12 +57,18 @@ def perform(
         feet: ``"directions"`` keeps limb directions, ``"planted"`` keeps the feet in place.
         rate: Frames per second to resample to; None keeps the motion's own times.
         frames: First and last frame to keep, after resampling.
-        limits: Keep joints within human limits.
-        joints: Joint models by the character's joint names, instead of a human's, for ``limits``.
+        rig: The character's rig: its skinning, names, limits and joint models hold where the
+            arguments below do not say otherwise.
+        limits: Keep joints within their limits, a human's where the rig has none of its own.
         skinning: Skinning method for all meshes; None takes the file's own.
         mapping: Joint name to H-Anim name, for a character whose names are not recognised.
         source_mapping: The same for the motion's skeleton.
     """
+    if rig is not None:
+        require_bound(rig, character, rig.source)
+        skinning = skinning or rig.spec.skinning.method
+        mapping = mapping or rig.spec.skeleton.mapping or None
+        limits = rig.spec.skeleton.limits == "enforce" if limits is None else limits
     posed = None
     if motion is None:
         posed = character.cache
@@ -80,18 +87,25 @@ def perform(
         motion = motion.part(*frames)
     clamped = None
     if limits:
-        canonical = recognise(character.skeleton, mapping).canonical
-        models = human_joints(name for name in canonical if name is not None)
-        for name, model in (joints or {}).items():
-            known_as = canonical[character.skeleton.index(name)]
-            if known_as is None:
-                raise SkeletonError(
-                    f"joint {name!r} has limits but no canonical name",
-                    where=character.name,
-                    remedy="Give it one in the mapping",
-                )
-            models[known_as] = model
-        motion, clamped = enforce_limits(motion, canonical, models)
+        motion, clamped = _within_limits(motion, character, rig, mapping)
     body = compile_body(character, skinning=skinning)
     live = LiveFrames(body, motion, posed)
     return Performance(Take(character, motion, live), report, clamped)
+
+
+def _within_limits(
+    motion: Motion, character: Character, rig: Rig | None, mapping: Mapping[str, str] | None
+) -> tuple[Motion, LimitReport]:
+    """The motion within the limits of the rig's joint models, and of a human's joints elsewhere."""
+    canonical = recognise(character.skeleton, mapping).canonical
+    models = human_joints(name for name in canonical if name is not None)
+    for name, model in ({} if rig is None else joint_models(rig)).items():
+        known_as = canonical[character.skeleton.index(name)]
+        if known_as is None:
+            raise SkeletonError(
+                f"joint {name!r} has limits but no canonical name",
+                where=character.name,
+                remedy="Give it one in the mapping",
+            )
+        models[known_as] = model
+    return enforce_limits(motion, canonical, models)

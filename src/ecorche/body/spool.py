@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
+import sys
 from pathlib import Path
 from types import TracebackType
 
@@ -17,6 +18,7 @@ import numpy.typing as npt
 
 from ecorche.base.files import readable_write_errors, require_folder
 from ecorche.body.frames import Frame, Frames, PointSet
+from ecorche.errors import WriteError
 
 
 class Spool:
@@ -42,8 +44,8 @@ class Spool:
         text = f"{key} {len(source)} {self._shapes} {hashlib.sha256(self._packed(first)).hexdigest()}"
         self._key = hashlib.sha256(text.encode()).hexdigest()
         self._source = source
+        self._lock()
         self.done = self._resume()
-        self.resumed_from = self.done
 
     def _resume(self) -> int:
         """How many whole frames an earlier, interrupted run of the same bake left."""
@@ -55,9 +57,28 @@ class Spool:
         except (OSError, ValueError, KeyError, TypeError):
             pass  # nothing to resume from: start afresh
         with readable_write_errors(self.target):
-            shutil.rmtree(self.folder, ignore_errors=True)
-            self.folder.mkdir()
+            for left_over in ("state.json", "frames.bin"):
+                (self.folder / left_over).unlink(missing_ok=True)
         return 0
+
+    def _lock(self) -> None:
+        """Keep a second bake to the same file out while this one runs."""
+        with readable_write_errors(self.target):
+            self.folder.mkdir(exist_ok=True)
+            self._locked = (self.folder / "lock").open("w")
+        if sys.platform == "win32":
+            return  # an open file cannot be removed there: the second bake stops by itself
+        import fcntl
+
+        try:
+            fcntl.flock(self._locked, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            self._locked.close()
+            raise WriteError(
+                "another bake is writing this file",
+                where=self.target,
+                remedy="Wait for it, or choose another name",
+            ) from None
 
     def __enter__(self) -> Spool:
         with readable_write_errors(self.target):
@@ -70,6 +91,7 @@ class Spool:
         self._file.close()
         if kind is None:
             shutil.rmtree(self.folder)
+        self._locked.close()
 
     def bake_next(self, at_most: int) -> int:
         """Compute and keep up to ``at_most`` further frames; how many were done."""

@@ -82,10 +82,10 @@ def bake(
         feet=feet.value,
         rate=rate,
         frames=kept,
-        limits=limits or subject.limits,
-        joints=subject.joints,
-        skinning=subject.skinning if skinning is None else skinning.value,
-        mapping=names or subject.mapping,
+        rig=subject.rig,
+        limits=limits or None,
+        skinning=None if skinning is None else skinning.value,
+        mapping=names,
         source_mapping=motion_names,
     )
     options = WriteOptions(

@@ -59,10 +59,7 @@ def render(
     take = perform(
         subject.character,
         motion,
-        limits=subject.limits,
-        joints=subject.joints,
-        skinning=subject.skinning,
-        mapping=subject.mapping,
+        rig=subject.rig,
     ).take
     from ecorche.render.pictures import render_contact_sheet, render_film, render_picture
 

@@ -13,7 +13,6 @@ from ecorche.errors import DocumentError, MotionError, ReadError
 if TYPE_CHECKING:
     from ecorche.body.character import Character
     from ecorche.document.files import Rig
-    from ecorche.skeleton.joints import Joint
     from ecorche.skeleton.motion import Motion
 
 _MOTION = ("is a motion, not a character", "Put it on one: ecorche bake CHARACTER --motion FILE -o OUT.usdc")
@@ -31,32 +30,31 @@ _NO_CHARACTER = {
 
 @dataclass(frozen=True)
 class Subject:
-    """A character and what its rig says about it."""
+    """A character, and its rig where the command was given one."""
 
     character: Character
-    skinning: str | None = None
-    limits: bool = False
-    mapping: Mapping[str, str] | None = None
-    joints: Mapping[str, Joint] | None = None
-    body: str | None = None
+    rig: Rig | None = None
+
+    @property
+    def mapping(self) -> Mapping[str, str] | None:
+        """The joint names the rig gives."""
+        return None if self.rig is None else self.rig.spec.skeleton.mapping or None
+
+    @property
+    def body(self) -> str | None:
+        """The mesh the rig calls the body."""
+        return None if self.rig is None else self.rig.spec.body
 
 
 def read_subject(path: Path) -> Subject:
     """Read a character file, or a rig and the character it names."""
     if path.suffix.lower() != ".ecorche":
         return Subject(character_in(path))
-    from ecorche.body.rig import joint_models, require_bound
+    from ecorche.body.rig import require_bound
 
     rig, character = read_rig_and_character(path)
     require_bound(rig, character, path)
-    return Subject(
-        character,
-        rig.spec.skinning.method,
-        rig.spec.skeleton.limits == "enforce",
-        rig.spec.skeleton.mapping or None,
-        joint_models(rig),
-        rig.spec.body,
-    )
+    return Subject(character, rig)
 
 
 def read_rig_and_character(path: Path) -> tuple[Rig, Character]:

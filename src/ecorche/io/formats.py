@@ -48,6 +48,10 @@ MODULES: dict[str, str] = {
 """Suffix to module of this package."""
 
 
+USD_AS = ("points", "skeleton")
+"""How the skin moves in a USD file."""
+
+
 @dataclass(frozen=True)
 class WriteOptions:
     """Choices a person may make when writing; a format that has no use for one ignores it.
@@ -67,6 +71,14 @@ class WriteOptions:
     mesh: str | None = None
     tangents: bool = False
 
+    def __post_init__(self) -> None:
+        if self.usd_as not in USD_AS:
+            raise WriteError(
+                f"there is no way {self.usd_as!r} to write USD", remedy=suggestion(self.usd_as, USD_AS)
+            )
+        if self.morph_targets < 0:
+            raise WriteError(f"{self.morph_targets} morph targets were asked for", remedy="Give 0 or more")
+
 
 @dataclass(frozen=True)
 class Written:
@@ -79,24 +91,27 @@ def module_for(path: str | os.PathLike[str], ability: str, error: type[EcorcheEr
     """The module that has the named ability for that suffix, or one clear message."""
     path = Path(path)
     suffix = path.suffix.lower()
+    if suffix in MODULES:
+        module = importlib.import_module(f"ecorche.io.{MODULES[suffix]}")
+        if hasattr(module, ability):
+            return module
+    able = [
+        known
+        for known, home in MODULES.items()
+        if hasattr(importlib.import_module(f"ecorche.io.{home}"), ability)
+    ]
     if suffix not in MODULES:
         raise error(
             f"the suffix {suffix!r} is none that Ecorche knows",
             where=path,
-            remedy=suggestion(suffix, MODULES, at_most=len(MODULES)),
+            remedy=suggestion(suffix, able, at_most=len(able)),
         )
-    module = importlib.import_module(f"ecorche.io.{MODULES[suffix]}")
-    if not hasattr(module, ability):
-        able = sorted(
-            s for s, m in MODULES.items() if hasattr(importlib.import_module(f"ecorche.io.{m}"), ability)
-        )
-        verb, noun = ability.split("_")
-        raise error(
-            f"{suffix} files are not something to {verb} a {noun} {'from' if verb == 'read' else 'to'}",
-            where=path,
-            remedy=f"Use one of {', '.join(able)}",
-        )
-    return module
+    verb, noun = ability.split("_")
+    raise error(
+        f"{suffix} files are not something to {verb} a {noun} {'from' if verb == 'read' else 'to'}",
+        where=path,
+        remedy=f"Use one of {', '.join(able)}",
+    )
 
 
 def read_character(path: str | os.PathLike[str]) -> Character:

@@ -58,7 +58,9 @@ def write_take(path: Path, take: Take, options: WriteOptions) -> Written:
             if options.tangents:
                 _add_tangents(archive, f"{prefix}tangents", mesh, frames, number, notes)
     if not several and len(character.meshes) > 1:
-        notes.append(f'Mesh {character.meshes[chosen[0]].name!r} was written; mesh="*" writes all.')
+        notes.append(
+            f'Mesh {character.meshes[chosen[0]].name!r} was written; the name "*" instead writes all.'
+        )
     return Written(tuple(notes))
 
 

@@ -15,7 +15,7 @@ from ecorche.skeleton.skeleton import Skeleton, world_from_local
 Floats = npt.NDArray[np.float64]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Motion:
     """Local joint matrices at given times.
 
@@ -53,6 +53,9 @@ class Motion:
                 where=where,
                 remedy="Give the times in rising order",
             )
+
+    def __repr__(self) -> str:
+        return f"Motion({self.name!r}, {self.frame_count} frames, {self.rate:.6g} a second)"
 
     @property
     def frame_count(self) -> int:

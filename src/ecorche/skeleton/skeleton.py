@@ -17,7 +17,7 @@ from ecorche.errors import SkeletonError
 Floats = npt.NDArray[np.float64]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Skeleton:
     """Joints in an order where parents come before children; metres, +Y up.
 
@@ -62,6 +62,9 @@ class Skeleton:
                 f"joint {self.names[int(np.argmax(late))]!r} stands before its parent",
                 remedy="Order the joints parents first, see parents_first",
             )
+
+    def __repr__(self) -> str:
+        return f"Skeleton({self.joint_count} joints: {', '.join(self.names[:4])}, …)"
 
     @property
     def joint_count(self) -> int:

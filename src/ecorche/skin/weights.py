@@ -11,7 +11,7 @@ from ecorche.base.checks import require_finite, require_indices
 from ecorche.errors import MeshError
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class SkinWeights:
     """Influences of each vertex, in rows: vertex i owns entries ``starts[i]`` to ``starts[i+1]``.
 
@@ -29,6 +29,9 @@ class SkinWeights:
     joints: npt.NDArray[np.int32]
     weights: npt.NDArray[np.float32]
     normalised: int = 0
+
+    def __repr__(self) -> str:
+        return f"SkinWeights({self.vertex_count} vertices, {len(self.joints)} influences)"
 
     @property
     def vertex_count(self) -> int:

@@ -69,7 +69,8 @@ class RetargetReport:
             lines.append(f"  limb directions within {self.worst_direction_error:.2f} degrees (worst: {limb})")
         if self.skate is not None:
             lines.append(
-                f"  foot skate: {self.skate}; source {self.skate_source}; directions {self.skate_directions}"
+                f"  foot skate: {self.skate}; source {self.skate_source}"
+                + ("" if self.mode == "directions" else f"; with directions kept {self.skate_directions}")
             )
             lines.append(f"  lowest sole off by at most {100.0 * abs(self.floor_offset):.1f} cm")
         if self.out_of_reach > 1e-4:
