@@ -38,10 +38,12 @@ def read_character(path: Path) -> Character:
     path = Path(path)
     try:
         return _from_skn(path) if path.suffix.lower() == ".skn" else _from_mjcf(path)
-    except ReadError:
+    except (ReadError, MissingPackageError):
         raise
-    except MissingPackageError:
-        raise
+    except UnicodeDecodeError as error:
+        raise ReadError(
+            f"a name in it is not UTF-8 text ({error.reason})", where=path, remedy="Save the file as UTF-8"
+        ) from error
     except EcorcheError as error:  # a mesh or skeleton refused: say which file it came from
         raise ReadError(error.what, where=path, remedy=error.remedy) from error
 
