@@ -3,21 +3,19 @@
     python tests/fuzz.py SAMPLE SECONDS SEED
 
 Runs in a process of its own, so that a crash or a hang of a library shows. Every case is
-reproducible from the seed and its number, which are printed when a case fails.
+reproducible from the seed and its number, which are printed before it begins.
 """
 
 from __future__ import annotations
 
-import contextlib
+import faulthandler
 import os
 import random
-import signal
 import sys
 import tempfile
 import time
 import traceback
 import warnings
-from collections.abc import Iterator
 from pathlib import Path
 
 from ecorche.errors import EcorcheError
@@ -79,16 +77,6 @@ def damaged(data: bytes, rng: random.Random) -> bytes:
     return bytes(injured)
 
 
-@contextlib.contextmanager
-def at_most(seconds: int) -> Iterator[None]:
-    """End the process, with a traceback of where it hangs, when the block takes too long."""
-    signal.alarm(seconds)
-    try:
-        yield
-    finally:
-        signal.alarm(0)
-
-
 def main(sample: Path, seconds: float, seed: int) -> int:
     """Damage the sample until the time is over; 0 when every case ended well."""
     data = sample.read_bytes()
@@ -100,17 +88,21 @@ def main(sample: Path, seconds: float, seed: int) -> int:
             os.link(companion, Path(folder) / companion.name)
         victim = Path(folder) / sample.name
         while time.monotonic() < end:
+            print(f"seed {seed}, case {case}", file=sys.stderr, flush=True)
             victim.write_bytes(damaged(data, random.Random(seed * 1_000_003 + case)))
+            # a case that hangs ends the process and shows where, even inside a library
+            faulthandler.dump_traceback_later(SECONDS_A_CASE, exit=True)
             try:
-                with at_most(SECONDS_A_CASE), warnings.catch_warnings():
+                with warnings.catch_warnings():
                     warnings.simplefilter("error")
                     read(victim)
             except EcorcheError:
                 refused += 1
             except BaseException:
                 traceback.print_exc()
-                print(f"FAILED {sample.name}: seed {seed}, case {case}", file=sys.stderr)
                 return 1
+            finally:
+                faulthandler.cancel_dump_traceback_later()
             case += 1
     print(f"{sample.name}: {case} cases, {refused} refused")
     return 0 if case else 1

@@ -32,6 +32,9 @@ Y_UP = np.array([[1.0, 0, 0, 0], [0, 0, 1.0, 0], [0, -1.0, 0, 0], [0, 0, 0, 1.0]
 
 GREY = (0.5, 0.5, 0.5, 1.0)  # MuJoCo's default colour
 
+LARGEST_PART = 1 << 27
+"""Elements of a texture, height field or table that a model may ask for."""
+
 
 def read_character(path: Path) -> Character:
     """The character in an MJCF file (``.xml``) or a MuJoCo skin (``.skn``)."""
@@ -140,7 +143,9 @@ def _compiled(path: Path, notes: list[str]) -> Any:
     before = mujoco.get_mju_user_warning()
     mujoco.set_mju_user_warning(lambda said: notes.append(f"MuJoCo: {' '.join(said.split())}"))
     try:
-        return mujoco.MjModel.from_xml_path(str(path))
+        spec = mujoco.MjSpec.from_file(str(path))
+        _require_modest(spec, path)
+        return spec.compile()
     except (ValueError, TypeError, mujoco.FatalError) as error:
         reason = " ".join(str(error).split())
         raise ReadError(
@@ -148,6 +153,19 @@ def _compiled(path: Path, notes: list[str]) -> Any:
         ) from error
     finally:
         mujoco.set_mju_user_warning(before)
+
+
+def _require_modest(spec: Any, path: Path) -> None:
+    """Refuse sizes that MuJoCo would spend minutes and all memory on before anybody sees the model."""
+    sizes = {f"texture {t.name!r}": int(t.width) * int(t.height) for t in spec.textures}
+    sizes |= {f"height field {h.name!r}": int(h.nrow) * int(h.ncol) for h in spec.hfields}
+    sizes |= {name: int(getattr(spec, name)) for name in dir(spec) if name.startswith(("nuser_", "nkey"))}
+    sizes["memory"] = int(spec.memory) // 16
+    for what, size in sizes.items():
+        if size > LARGEST_PART:
+            raise ReadError(
+                f"its {what} asks for {size:,} elements", where=path, remedy="Mend this number and try again"
+            )
 
 
 def _name(model: Any, kind: str, number: int) -> str:
