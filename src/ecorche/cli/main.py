@@ -31,9 +31,7 @@ def _guarded(verb: Callable[..., None]) -> Callable[..., None]:
         try:
             verb(*arguments, **options)
         except BrokenPipeError:
-            # the reader of our output went away, as `head` does
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            raise typer.Exit(0) from None
+            raise typer.Exit(0) from None  # the reader of our output went away, as `head` does
         except (EcorcheError, OSError) as error:
             if os.environ.get("ECORCHE_DEBUG") == "1":
                 raise
@@ -95,4 +93,16 @@ def run() -> None:
     Exit codes: 0: done. 1: `check` found problems. 2: bad input. 130: interrupted. With ECORCHE_DEBUG=1
     errors show their traceback.
     """
-    app()
+    try:
+        app()
+    except SystemExit as stop:
+        code = stop.code
+        try:
+            sys.stdout.flush()
+        except OSError as error:
+            # what is left cannot be printed, not at the very end either
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            if code == 0 and not isinstance(error, BrokenPipeError):
+                _complain(_told(error), "red")
+                code = 2
+        sys.exit(code)

@@ -30,18 +30,12 @@ from ecorche.io.usd_write_skin import write_extents, write_skinned
 from ecorche.skeleton.motion import Motion
 from ecorche.version import __version__
 
-WAYS = ("points", "skeleton")
-
 
 def write(path: Path, take: Take, options: WriteOptions) -> Written:
     """Write a take whole, or not at all; what was written and how well it fits.
 
     A still take, one without frames, is always written as a skeleton with its meshes at bind.
     """
-    if options.usd_as not in WAYS:
-        raise WriteError(
-            f"USD cannot be written as {options.usd_as!r}", where=path, remedy=f"Choose {' or '.join(WAYS)}"
-        )
     notes: list[str] = []
     with quiet(), whole_file(path) as partial, _readable_usd_errors(path):
         if path.suffix.lower() == ".usdz":
