@@ -22,7 +22,7 @@ from ecorche.body.frames import Frame, MemoryFrames
 from ecorche.body.take import Take
 from ecorche.errors import WriteError
 from ecorche.io.formats import WriteOptions, read_character, write_take
-from ecorche.io.gltf_file import open_gltf
+from ecorche.io.gltf.file import open_gltf
 from ecorche.skeleton.kinematics import difference_from_bind
 from ecorche.skeleton.motion import Motion
 from gltf_takes import CHARACTERS, SEAM, SQUARE, many_influences, real_take, squares, twisted, two_roots

@@ -19,7 +19,7 @@ from ecorche.body.character import Character
 from ecorche.body.perform import perform
 from ecorche.body.take import Take
 from ecorche.io.formats import WriteOptions, read_character, write_take
-from ecorche.io.gltf_file import open_gltf
+from ecorche.io.gltf.file import open_gltf
 from ecorche.skin.normals import Normals
 from ecorche.skin.tangents import Tangents
 

@@ -10,7 +10,7 @@ import pytest
 
 from ecorche.errors import ReadError
 from ecorche.io.usd import read_character
-from ecorche.io.usd_crate import require_sound
+from ecorche.io.usd.crate import require_sound
 from usd_scenes import RIG, mesh, scene
 
 

@@ -1,0 +1,89 @@
+"""What every USD file we write has: root, materials, meshes at bind, names of blend shapes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from pxr import Kind, Sdf, Usd
+
+from ecorche.body.character import SkinnedMesh
+from ecorche.body.take import Take
+from ecorche.io.usd.materials import write_materials
+from ecorche.io.usd.values import unique_names, valid_name
+from ecorche.io.usd.write_mesh import write_mesh
+from ecorche.skeleton.motion import Motion
+
+
+class Scene:
+    """A character at bind on a stage.
+
+    Attributes:
+        root: Path of the root prim.
+        rig: Path kept free for a SkelRoot below it.
+        skeleton: Path kept free for a Skeleton below it.
+        schemas: The UsdGeomMesh of each mesh.
+        shapes: Paths of each mesh's blend shapes.
+        tokens: What animations call them.
+
+    Args:
+        stage: The stage.
+        take: Whose character.
+        root_type: ``"Xform"`` or ``"SkelRoot"``.
+        texture: The asset path of an image, by its number.
+        notes: Told of what USD cannot hold.
+    """
+
+    def __init__(
+        self, stage: Any, take: Take, root_type: str, texture: Callable[[int], str], notes: list[str]
+    ) -> None:
+        character = take.character
+        self.root = Sdf.Path.absoluteRootPath.AppendChild(valid_name(character.name or "character"))
+        root = stage.DefinePrim(self.root, root_type)
+        if self.root.name != character.name:
+            root.SetDisplayName(character.name)
+        stage.SetDefaultPrim(root)
+        Usd.ModelAPI(root).SetKind(Kind.Tokens.component)
+        if character.images:
+            kept = root.CreateAttribute("ecorche:images", Sdf.ValueTypeNames.AssetArray, True)
+            kept.Set(Sdf.AssetPathArray([Sdf.AssetPath(texture(n)) for n in range(len(character.images))]))
+        names = unique_names(["Rig", "Skeleton", "Materials", *(mesh.name for mesh in character.meshes)])
+        self.rig, self.skeleton = self.root.AppendChild(names[0]), self.root.AppendChild(names[1])
+        self.mesh_paths = [self.root.AppendChild(name) for name in names[3:]]
+        materials = write_materials(stage, self.root.AppendChild(names[2]), character, texture, notes)
+        doubles = [material.double_sided for material in character.materials]
+        self.schemas: list[Any] = []
+        self.shapes: list[list[Any]] = []
+        for path, mesh in zip(self.mesh_paths, character.meshes, strict=True):
+            schema, shapes = write_mesh(stage, path, mesh.mesh, materials, doubles, notes)
+            self.schemas.append(schema)
+            self.shapes.append(shapes)
+        self.tokens = shape_tokens(character.meshes)
+        for mesh, shapes, tokens in zip(character.meshes, self.shapes, self.tokens, strict=True):
+            for morph, shape, token in zip(mesh.mesh.morphs, shapes, tokens, strict=True):
+                if token != morph.name:
+                    stage.GetPrimAtPath(shape).SetDisplayName(morph.name)
+
+
+def shape_tokens(meshes: Sequence[SkinnedMesh]) -> list[list[str]]:
+    """What animations call each blend shape: its name, with its mesh's where several meshes share it."""
+    uses = Counter(morph.name for mesh in meshes for morph in mesh.mesh.morphs)
+    return [
+        [morph.name if uses[morph.name] == 1 else f"{mesh.name}_{morph.name}" for morph in mesh.mesh.morphs]
+        for mesh in meshes
+    ]
+
+
+def shape_weights(
+    meshes: Sequence[SkinnedMesh], tokens: list[list[str]], motion: Motion
+) -> dict[str, np.ndarray[Any, np.dtype[np.float64]]]:
+    """The weight of every blend shape over a motion, by token; resting where the motion is silent."""
+    return {
+        token: motion.morph_weights.get(
+            f"{mesh.name}/{morph.name}", np.full(motion.frame_count, float(morph.weight))
+        )
+        for mesh, names in zip(meshes, tokens, strict=True)
+        for token, morph in zip(names, mesh.mesh.morphs, strict=True)
+    }
