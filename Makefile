@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMPS := .cache/stamps
 
-.PHONY: demo test bench docs lint clean
+.PHONY: help demo test test-oldest bench docs lint clean
 .DEFAULT_GOAL := help
 
 help:  ## this list
@@ -22,6 +22,11 @@ lint: $(STAMPS)/python  ## style, types and layers
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+test-oldest: $(STAMPS)/oldest  ## the core on NumPy 1.26, which Blender pins
+	.venv-oldest/bin/python -m pytest -n 2 -q tests/test_promises.py tests/test_bake.py tests/test_linear.py \
+	    tests/test_normals.py tests/test_rotations.py tests/test_npz.py tests/test_gltf_read.py tests/test_usd_write.py \
+	    tests/test_document_files.py tests/test_retarget.py
+
 bench: $(STAMPS)/python $(STAMPS)/peers  ## measure, and write benchmarks/RESULTS.md anew
 	$(BIN)/python -m benchmarks.run
 
@@ -29,10 +34,14 @@ docs: $(STAMPS)/python  ## regenerate what the docs hold of generated text
 	$(BIN)/python -m ecorche.document.schema
 
 clean:  ## remove environments and outputs
-	rm -rf $(VENV) .venv-bpy .cache out tests/web/node_modules
+	rm -rf $(VENV) .venv-bpy .venv-oldest .cache out tests/web/node_modules
 
 $(STAMPS)/python: pyproject.toml tools/setup-python
 	@PYTHON=$(PYTHON) tools/setup-python $(VENV)
+	@mkdir -p $(STAMPS) && touch $@
+
+$(STAMPS)/oldest: pyproject.toml tools/setup-python
+	@PYTHON=$(PYTHON) tools/setup-python .venv-oldest "numpy==1.26.*"
 	@mkdir -p $(STAMPS) && touch $@
 
 # Blender, a browser and the glTF validator: the programs our files must open in

@@ -45,7 +45,7 @@ def _skinned(body: Body, pose: Pose, moved: npt.NDArray[np.float64]) -> tuple[Po
     for mesh, skinning in zip(body.character.meshes, body.skinnings, strict=True):
         morphed = morphed_points(mesh, pose.morph_weights)
         if skinning is None:
-            points.append(mesh.mesh.points if morphed is None else morphed)
+            points.append(mesh.mesh.points.copy() if morphed is None else morphed)
             continue
         difference = moved
         if mesh.own_bind is not None:
