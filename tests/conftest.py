@@ -8,6 +8,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# the same examples in every run, however busy the machine is
+settings.register_profile("ecorche", deadline=None, derandomize=True)
+settings.load_profile("ecorche")
 
 ROOT = Path(__file__).resolve().parent.parent
 

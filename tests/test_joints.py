@@ -29,7 +29,7 @@ from ecorche.skeleton.twist_field import TwistField
 
 Floats = npt.NDArray[np.float64]
 
-calm = settings(deadline=None, max_examples=30, derandomize=True)
+calm = settings(max_examples=30)
 Z = np.array([0.0, 0.0, 1.0])
 
 

@@ -15,7 +15,7 @@ from ecorche.skeleton.spherical_polygon import SphericalPolygon, angle_between
 
 Floats = npt.NDArray[np.float64]
 
-calm = settings(deadline=None, max_examples=40, derandomize=True)
+calm = settings(max_examples=40)
 ALL_ROUND = np.random.default_rng(3).normal(size=(1200, 3))
 ALL_ROUND /= np.linalg.norm(ALL_ROUND, axis=1, keepdims=True)
 

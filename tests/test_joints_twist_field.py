@@ -15,7 +15,7 @@ from ecorche.skeleton.twist_field import TwistField
 
 Floats = npt.NDArray[np.float64]
 
-calm = settings(deadline=None, max_examples=40, derandomize=True)
+calm = settings(max_examples=40)
 
 
 @st.composite

@@ -211,7 +211,7 @@ def test_damaged_skins_are_refused(tmp_path: Path, content: bytes, message: str)
     assert str(path) in str(caught.value)
 
 
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=150)
 @given(st.lists(st.tuples(st.integers(0, 155), st.integers(0, 255)), max_size=6), st.integers(0, 20))
 def test_mutated_skins_raise_only_our_errors(changes: list[tuple[int, int]], cut: int) -> None:
     data = bytearray(_skn())

@@ -124,7 +124,7 @@ def test_mutated_files_raise_only_our_errors(tmp_path: Path) -> None:
     path = tmp_path / "m.pc2"
     whole = HEAD.pack(b"POINTCACHE2\0", 1, 2, 0, 1, 2) + bytes(48)
 
-    @settings(max_examples=100, deadline=None, derandomize=True)
+    @settings(max_examples=100)
     @given(
         st.lists(st.tuples(st.integers(0, len(whole) - 1), st.integers(0, 255)), max_size=5),
         st.integers(0, 9),

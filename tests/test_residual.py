@@ -83,7 +83,7 @@ def test_nothing_in_nothing_out() -> None:
     assert len(basis_of(np.zeros((3, 30), np.float32), 4).strengths) == 0
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.integers(1, 24), st.integers(0, 2**32 - 1))
 def test_eigenvectors_agree_with_lapack(size: int, seed: int) -> None:
     root = np.random.default_rng(seed).normal(size=(size, size))

@@ -14,7 +14,7 @@ from ecorche.base import transforms as t
 
 Floats = npt.NDArray[np.float64]
 
-calm = settings(deadline=None, max_examples=60, derandomize=True)
+calm = settings(max_examples=60)
 numbers = st.floats(-1.0, 1.0, allow_subnormal=False)
 
 

@@ -225,7 +225,7 @@ def test_mutated_files_raise_only_our_errors(tmp_path: Path, suffix: str) -> Non
     write_take(path, _take(_quads()))
     whole = path.read_bytes()
 
-    @settings(max_examples=150, deadline=None, derandomize=True)
+    @settings(max_examples=150)
     @given(
         st.lists(st.tuples(st.integers(0, len(whole) - 1), st.integers(0, 255)), max_size=6),
         st.integers(0, 40),
