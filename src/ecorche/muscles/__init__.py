@@ -1,0 +1,1 @@
+"""Paths, shapes, activation; the anatomical template."""
