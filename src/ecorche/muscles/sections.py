@@ -1,0 +1,167 @@
+"""A muscle's cross-sections in one frame, and where a point lies in them.
+
+Text 000, section 3.1 and equations (10) to (12), as EQUATIONS "Shapes" corrects them: at parameter t
+along the line from origin to insertion a section is an ellipse round P(t), of half-axis ``C_T s_f T``
+outwards and ``C_T / T`` sideways. Above the lateral coordinate a its surface has the height
+``b = s_f T sqrt(max(0, C_T² − (aT)²))``.
+
+Two places where that function has a crease are rounded, so that skin that slides across them stays
+smooth whatever the muscle does in between: t is clamped to [0, 1] by a parabola within `ENDS` of
+either end, and the root, whose slope is infinite at the rim, leaves the ellipse for a cubic in the last
+`RIM` of ``1 − (aT/C_T)²``. Everywhere else the equations hold to the letter.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ecorche.errors import EcorcheError
+
+Floats = npt.NDArray[np.float64]
+
+ENDS = 0.05
+"""Within so much of t = 0 and t = 1 the clamp is a parabola."""
+RIM = 0.2
+"""Where ``1 − (aT/C_T)²`` is below this, a cubic that ends level takes the root's place."""
+
+
+class SectionCoordinates(NamedTuple):
+    """Where points lie in a muscle's sections; every array (points,).
+
+    Attributes:
+        t: Place along the muscle, 0 at the origin and 1 at the insertion, not clamped.
+        a: Distance from the section's centre along ``side`` [m].
+        v: Distance from the section's centre along ``out`` [m].
+        thickness: ``C_T`` at the clamped t [m].
+        height: How high the muscle's surface is over the section's middle at a, ``b`` [m].
+    """
+
+    t: Floats
+    a: Floats
+    v: Floats
+    thickness: Floats
+    height: Floats
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Sections:
+    """The shape of M muscles in one frame, each along a straight line from origin to insertion.
+
+    Attributes:
+        origin: Where each muscle begins [m], shape (M, 3).
+        along: Unit direction from origin to insertion, shape (M, 3).
+        out: Unit direction S_d in which it bulges, perpendicular to ``along``, shape (M, 3).
+        side: Unit direction S = ``along × out``, shape (M, 3). A mirrored muscle has the mirror's
+            ``along`` and ``out``, so its ``side`` is *minus* the mirrored one.
+        length: From origin to insertion [m], shape (M,).
+        bulge: T, 1 at rest, shape (M,).
+        scale: s_f, the section's height over its width at rest, shape (M,).
+        belly: t_c, where the two halves meet, shape (M,).
+        thickness: Bézier control values of C_T, origin and insertion half [m], shape (M, 2, 4).
+        sweep: Control offsets of P from the line along (out, side) [m], shape (M, 2, 4, 2).
+    """
+
+    origin: Floats
+    along: Floats
+    out: Floats
+    side: Floats
+    length: Floats
+    bulge: Floats
+    scale: Floats
+    belly: Floats
+    thickness: Floats
+    sweep: Floats
+
+    def __post_init__(self) -> None:
+        count = len(self.origin)
+        tails = {"thickness": (2, 4), "sweep": (2, 4, 2)} | dict.fromkeys(
+            ("origin", "along", "out", "side"), (3,)
+        )
+        for field in fields(self):
+            values = np.asarray(getattr(self, field.name), np.float64)
+            shape = (count, *tails.get(field.name, ()))
+            if values.shape != shape:
+                raise EcorcheError(
+                    f"{field.name} of {count} muscles has shape {values.shape}",
+                    remedy=f"Give an array of shape {shape}",
+                )
+            finite = np.isfinite(values).all(axis=tuple(range(1, values.ndim)))
+            _require(np.asarray(finite), f"{field.name} is not finite")
+            object.__setattr__(self, field.name, values)
+        _require(self.length > 0.0, "length is not positive")
+        _require(self.bulge > 0.0, "bulge is not positive")
+        _require(self.scale > 0.0, "scale is not positive")
+        _require((self.belly > 0.0) & (self.belly < 1.0), "belly does not lie between 0 and 1")
+
+    def __len__(self) -> int:
+        return len(self.origin)
+
+    def __repr__(self) -> str:
+        return f"Sections({len(self)} muscles)"
+
+    def curves(self) -> Floats:
+        """C_T, then P along out and side, as polynomials about the belly, shape (M, 3, 7).
+
+        With ``x = t − t_c``, ``m = min(x, 0)`` and ``p = max(x, 0)`` a curve is
+        ``c0 + m (c1 + m (c2 + m c3)) + p (c4 + p (c5 + p c6))``: no branch, and no cancellation for a
+        belly near one end.
+        """
+        control = np.concatenate([self.thickness[:, None], np.moveaxis(self.sweep, 3, 1)], axis=1)
+        first, last = control[:, :, 0], control[:, :, 1]  # (M, 3, 4)
+        coefficients = np.empty((len(self), 3, 7))
+        coefficients[..., 0] = first[..., 3]
+        for half, at in ((first[..., ::-1], 1), (last, 4)):
+            # a Bézier cubic read from the belly outwards; the origin half runs backwards
+            width = -self.belly if at == 1 else 1.0 - self.belly
+            steps = width[:, None]
+            coefficients[..., at] = 3.0 * (half[..., 1] - half[..., 0]) / steps
+            coefficients[..., at + 1] = 3.0 * (half[..., 2] - 2.0 * half[..., 1] + half[..., 0]) / steps**2
+            cubic = half[..., 3] - 3.0 * half[..., 2] + 3.0 * half[..., 1] - half[..., 0]
+            coefficients[..., at + 2] = cubic / steps**3
+        return coefficients
+
+    def coordinates(self, muscle: int, points: npt.NDArray[np.floating]) -> SectionCoordinates:
+        """Where points [m], shape (points, 3), lie in the sections of one muscle."""
+        offset = points - self.origin[muscle]
+        t = offset @ self.along[muscle] / self.length[muscle]
+        x = soft_clamp(t) - self.belly[muscle]
+        m, p = np.minimum(x, 0.0), np.maximum(x, 0.0)
+        thickness, centre_out, centre_side = (
+            c[0] + m * (c[1] + m * (c[2] + m * c[3])) + p * (c[4] + p * (c[5] + p * c[6]))
+            for c in self.curves()[muscle]
+        )
+        a = offset @ self.side[muscle] - centre_side
+        v = offset @ self.out[muscle] - centre_out
+        bulge = self.bulge[muscle]
+        inside = 1.0 - (a * bulge) ** 2 / np.maximum(thickness**2, 1e-30)
+        height = self.scale[muscle] * bulge * np.maximum(thickness, 0.0) * round_root(inside)
+        return SectionCoordinates(t, a, v, thickness, height)
+
+
+def soft_clamp(t: Floats) -> Floats:
+    """T clamped to [0, 1] without a crease; exact between `ENDS` and 1 − `ENDS`."""
+    return _ramp(t) - _ramp(t - 1.0)
+
+
+def _ramp(x: Floats) -> Floats:
+    """``max(x, 0)`` with a parabola in place of the corner."""
+    return np.clip(x + ENDS, 0.0, 2.0 * ENDS) ** 2 / (4.0 * ENDS) + np.maximum(x - ENDS, 0.0)
+
+
+def round_root(x: Floats) -> Floats:
+    """``sqrt(max(x, 0))`` with a cubic below `RIM` that reaches zero level; the slope is continuous."""
+    s = np.maximum(x, 0.0) / RIM
+    root: Floats = np.sqrt(RIM) * np.where(s < 1.0, s * s * (2.5 - 1.5 * s), np.sqrt(s))
+    return root
+
+
+def _require(good: npt.NDArray[np.bool_], what: str) -> None:
+    if not good.all():
+        raise EcorcheError(
+            f"muscle {int(np.argmin(good))}: {what} ({int((~good).sum())} such muscles)",
+            remedy="Correct the muscle's attachments, shape or activation",
+        )

@@ -1,0 +1,227 @@
+"""Which muscles move a vertex of the skin, and how much: found at bind, with no painting.
+
+Text 000, section 4.1. A vertex is projected onto a muscle's line; its neighbourhood template decides:
+
+- ``"radial"``: within a given distance of the muscle's centre curve;
+- ``"half_space"``: on the outer side of the plane through the line that S_d is normal to;
+- ``"fitted"``: over the muscle itself, ``0 ≤ t ≤ 1, |a| < C_T, v > −b``.
+
+Weights are ``"binary"`` or ``"spline"``, which is the muscle's local thickness over its greatest. What
+this file changes: every border is faded with a continuous slope, as a function of bind coordinates
+only; the greatest thickness is taken over all control values, so that a weight never exceeds one; and
+only vertices whose skin weight lies on the joints a muscle is concerned with are candidates, so that
+an arm hanging at the side never claims the flank.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from ecorche.base.checks import require_indices
+from ecorche.errors import EcorcheError, MeshError
+from ecorche.muscles.sections import SectionCoordinates, Sections
+from ecorche.skin.weights import SkinWeights
+
+Floats = npt.NDArray[np.float64]
+Reals = npt.NDArray[np.float32]
+Template = Literal["radial", "half_space", "fitted"]
+Weighting = Literal["binary", "spline"]
+
+_LEAST = 1e-6
+"""Weights up to this are left out: they would move a vertex by less than a thousandth of a hair."""
+
+
+@dataclass(frozen=True)
+class Fades:
+    """How wide the borders of an influence are; in each the weight rises from 0 to 1, smoothly.
+
+    Attributes:
+        ends: From t = 0 and from t = 1 inwards, in t.
+        rim: From the border inwards, as a part of C_T (fitted) or of the radius (radial).
+        depth: Fitted: from the muscle's under side upwards, in b. Half-space: from the plane upwards,
+            in ``s_f`` times the greatest thickness. Radial: half the band round v = 0 in which the
+            side σ passes from −1 to 1, in the same measure.
+        limb: From full skin weight on the concerned joints downwards, in skin weight.
+    """
+
+    ends: float = 0.2
+    rim: float = 0.4
+    depth: float = 1.0
+    limb: float = 0.5
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Influences:
+    """Muscles of each vertex, in rows: vertex i owns entries ``starts[i]`` to ``starts[i+1]``.
+
+    Within a vertex muscles are in rising order, each at most once.
+
+    Attributes:
+        starts: Row borders, shape (vertices + 1,), int32.
+        muscles: Muscle numbers, shape (entries,), int32.
+        weights: Weights w above 0 and up to 1, shape (entries,), float32.
+        t: Place along the muscle at bind, shape (entries,), float32.
+        a: Lateral coordinate at bind [m], shape (entries,), float32.
+        fat: ``L_fat = v − σ b`` at bind, how far the skin is from the muscle [m], (entries,), float32.
+        side: σ, 1 on the outer side and −1 on the inner, between them only in a narrow band of the
+            radial template, shape (entries,), float32.
+    """
+
+    starts: npt.NDArray[np.int32]
+    muscles: npt.NDArray[np.int32]
+    weights: Reals
+    t: Reals
+    a: Reals
+    fat: Reals
+    side: Reals
+
+    def __repr__(self) -> str:
+        return f"Influences({self.vertex_count} vertices, {len(self.muscles)} entries)"
+
+    @property
+    def vertex_count(self) -> int:
+        """How many vertices the skin has, influenced or not."""
+        return len(self.starts) - 1
+
+    def vertices(self) -> npt.NDArray[np.int64]:
+        """The vertex of each entry, shape (entries,)."""
+        return np.repeat(np.arange(self.vertex_count), np.diff(self.starts))
+
+
+def influence(
+    points: npt.NDArray[np.floating],
+    weights: SkinWeights,
+    bind: Sections,
+    joints: Sequence[Sequence[int]],
+    *,
+    template: Template | Sequence[Template] = "fitted",
+    weighting: Weighting | Sequence[Weighting] = "spline",
+    radius: npt.ArrayLike | None = None,
+    fades: Fades | None = None,
+) -> Influences:
+    """Find the vertices each muscle moves, from the skin and the muscles at bind.
+
+    Args:
+        points: Bind positions of the skin [m], shape (vertices, 3).
+        weights: Skin weights of those vertices.
+        bind: The M muscles at bind.
+        joints: For each muscle the joints whose skin it may move.
+        template: The neighbourhood template, one for all muscles or one each.
+        weighting: The weighting system, likewise.
+        radius: Reach of the radial template [m], one for all or shape (M,); by default one and a half
+            times the greatest half-axis of the muscle.
+        fades: Widths of the borders.
+    """
+    count = len(bind)
+    if points.shape != (weights.vertex_count, 3):
+        raise MeshError(
+            f"{weights.vertex_count} vertices have weights, but the points have shape {points.shape}",
+            remedy="Give one point a vertex",
+        )
+    templates = _one_each(template, count, get_args(Template), "template")
+    weightings = _one_each(weighting, count, get_args(Weighting), "weighting")
+    if len(joints) != count:
+        raise EcorcheError(
+            f"{count} muscles have {len(joints)} lists of joints", remedy="Give one list a muscle"
+        )
+    fades = _checked(fades or Fades())
+    greatest = bind.thickness.max(axis=(1, 2), initial=0.0)
+    if radius is None:
+        radius = 1.5 * greatest * np.maximum(bind.scale, 1.0)
+    reach = np.broadcast_to(np.asarray(radius, np.float64), (count,))
+
+    joint_count = int(weights.joints.max(initial=-1)) + 1
+    entry_vertex = np.repeat(np.arange(weights.vertex_count), np.diff(weights.starts))
+    found = []
+    for muscle in range(count):
+        allowed = _allowed(joints[muscle], joint_count, muscle)
+        on_limb = np.bincount(
+            entry_vertex, weights.weights * allowed[weights.joints], minlength=weights.vertex_count
+        )
+        vertices = np.flatnonzero(on_limb > 1.0 - fades.limb)
+        at = bind.coordinates(muscle, points[vertices].astype(np.float64))
+        # skin weights sum to one only to rounding: what is full stays full
+        weight = smooth_step((np.minimum(on_limb[vertices], 1.0) - 1.0 + fades.limb) / fades.limb)
+        weight *= smooth_step(at.t / fades.ends) * smooth_step((1.0 - at.t) / fades.ends)
+        half_height = bind.scale[muscle] * greatest[muscle]
+        fade, side = _template_fade(templates[muscle], at, half_height, reach[muscle], fades)
+        weight *= fade
+        if weightings[muscle] == "spline":
+            weight *= np.clip(at.thickness / max(greatest[muscle], 1e-30), 0.0, 1.0)
+        kept = weight > _LEAST
+        fat = at.v - side * at.height
+        columns = np.stack([weight, at.t, at.a, fat, side])[:, kept]
+        found.append((vertices[kept], np.full(kept.sum(), muscle), columns))
+    return _in_rows(found, weights.vertex_count)
+
+
+def smooth_step(x: Floats) -> Floats:
+    """0 up to x = 0, 1 from x = 1, between them a cubic that is level at both ends."""
+    x = np.clip(x, 0.0, 1.0)
+    return x * x * (3.0 - 2.0 * x)
+
+
+def _template_fade(
+    template: str, at: SectionCoordinates, half_height: float, radius: float, fades: Fades
+) -> tuple[Floats, Floats]:
+    """The weight a template's own borders leave to each point, and its side σ."""
+    band = max(fades.depth * half_height, 1e-30)
+    if template == "half_space":
+        return smooth_step(at.v / band), np.ones_like(at.v)
+    if template == "radial":
+        distance = np.hypot(at.a, at.v) / radius
+        # through v = 0 the side turns without a step: both sides of a thickening muscle part smoothly
+        return smooth_step((1.0 - distance) / fades.rim), 2.0 * smooth_step(0.5 + 0.5 * at.v / band) - 1.0
+    across = np.abs(at.a) / np.maximum(at.thickness, 1e-30)
+    above = (at.v + at.height) / np.maximum(fades.depth * at.height, 1e-30)
+    return smooth_step((1.0 - across) / fades.rim) * smooth_step(above), np.ones_like(at.v)
+
+
+def _in_rows(
+    found: list[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], Floats]], vertex_count: int
+) -> Influences:
+    """Entries found muscle by muscle, brought to the order of vertices."""
+    vertices = np.concatenate([np.zeros(0, np.int64), *(v for v, _, _ in found)])
+    muscles = np.concatenate([np.zeros(0, np.int64), *(m for _, m, _ in found)])
+    columns = np.concatenate([np.zeros((5, 0)), *(c for _, _, c in found)], axis=1)
+    order = np.argsort(vertices, kind="stable")
+    starts = np.searchsorted(vertices[order], np.arange(vertex_count + 1)).astype(np.int32)
+    weight, t, a, fat, side = columns[:, order].astype(np.float32)
+    return Influences(starts, muscles[order].astype(np.int32), weight, t, a, fat, side)
+
+
+def _allowed(joints: Sequence[int], joint_count: int, muscle: int) -> npt.NDArray[np.bool_]:
+    """Whether a muscle may move the skin of each joint; joints beyond those with skin are harmless."""
+    numbers = np.asarray(joints, np.int64)
+    size = max(joint_count, int(numbers.max(initial=-1)) + 1)
+    require_indices(numbers, size, f"muscle {muscle}: joint", None, EcorcheError)
+    allowed = np.zeros(size, np.bool_)
+    allowed[numbers] = True
+    return allowed
+
+
+def _one_each(given: str | Sequence[str], count: int, known: tuple[str, ...], what: str) -> list[str]:
+    """One word a muscle, each of them known."""
+    words = [given] * count if isinstance(given, str) else list(given)
+    if len(words) != count:
+        raise EcorcheError(f"{count} muscles have {len(words)} words for {what}", remedy="Give one each")
+    for word in words:
+        if word not in known:
+            raise EcorcheError(f"there is no {what} {word!r}", remedy=f"Take one of {', '.join(known)}")
+    return words
+
+
+def _checked(fades: Fades) -> Fades:
+    """The fades, if each of them can be drawn."""
+    if not (0.0 < fades.ends <= 0.5 and 0.0 < fades.rim <= 1.0 and 0.0 < fades.limb <= 1.0):
+        raise EcorcheError(
+            f"the influence borders {fades} do not fit", remedy="Keep ends up to 0.5, rim and limb up to 1"
+        )
+    if not fades.depth > 0.0:
+        raise EcorcheError("the border's depth is not positive", remedy="Give a number above 0")
+    return fades

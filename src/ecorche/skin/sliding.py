@@ -1,0 +1,210 @@
+"""Skin that slides over muscles: each vertex keeps its distance to the muscle below it.
+
+Text 000, sections 4.2 and 4.3, as EQUATIONS "Shapes" corrects them. With v and a the vertex's
+coordinates in the section through it, b the height of the muscle's surface there and σ its side,
+``δ = σ b + L_fat − v`` along S_d brings it to its bind distance; several muscles move it by
+``Σ w² δ S_d / Σ w``. The coordinates are the *posed* vertex's, so skin is pushed out by the fibres that
+are now below it and is never dragged along them. L_fat is what the very same kernel measured at bind:
+the difference from bind is zero bit for bit where the muscles and the skin are those of the bind.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit, prange
+
+from ecorche.base.lanes import (
+    broadcast,
+    gather_points,
+    larger,
+    load,
+    multiply_add,
+    rows_of_lanes,
+    square_root,
+    store,
+    where_less,
+)
+from ecorche.base.threads import threads_for
+from ecorche.errors import EcorcheError, MeshError
+from ecorche.muscles.sections import ENDS, RIM, Sections
+from ecorche.skin.influence import Influences
+from ecorche.skin.layout import Points, group_vertices, write_group
+from ecorche.skin.weights import SkinWeights
+
+_ENDS, _WHOLE_END = np.float32(ENDS), np.float32(2.0 * ENDS)
+_PARABOLA = np.float32(0.25 / ENDS)
+_OVER_RIM, _ROOT_RIM = np.float32(1.0 / RIM), np.float32(np.sqrt(RIM))
+
+# columns of the table that a frame's muscles are packed into
+_ORIGIN, _ALONG, _OUT, _SIDE, _BELLY, _BULGE, _HEIGHT, _CURVES = 0, 3, 6, 9, 12, 13, 14, 15
+_COLUMNS = _CURVES + 21
+
+
+class SlidingSkin:
+    """The displacement of one skin by its muscles, ready to be applied frame after frame.
+
+    Args:
+        points: Bind positions of the skin [m], shape (vertices, 3), float32.
+        bind: The muscles at bind.
+        influences: Which muscles move which vertices.
+    """
+
+    def __init__(self, points: Points, bind: Sections, influences: Influences) -> None:
+        if int(influences.muscles.max(initial=-1)) >= len(bind):
+            raise EcorcheError(
+                f"the influences name muscle {int(influences.muscles.max())}, but there are {len(bind)}",
+                remedy="Use the muscles that the influences were found with",
+            )
+        self._muscle_count = len(bind)
+        self._vertex_count = influences.vertex_count
+        moved = np.flatnonzero(np.diff(influences.starts))
+        starts = np.append(influences.starts[moved], np.int32(len(influences.muscles)))
+        # muscles take the place of joints: groups of sixteen vertices share one set of muscles
+        groups = group_vertices(SkinWeights(starts, influences.muscles, influences.weights))
+        sides = group_vertices(SkinWeights(starts, influences.muscles, influences.side))
+        self._vertices = moved.astype(np.int32)[groups.vertices]
+        self._starts, self._muscles = groups.starts, groups.joints
+        self._weights, self._sides = groups.weights, sides.weights
+        self._rest = rows_of_lanes((len(groups.joints),))
+        self._run(bind, self._fitting(points).copy(), learn=True)
+
+    @property
+    def kept_bytes(self) -> int:
+        """Memory the prepared layout takes; all of it is read once a frame."""
+        kept = (self._vertices, self._starts, self._muscles, self._weights, self._sides, self._rest)
+        return sum(array.nbytes for array in kept)
+
+    def apply(self, posed: Sections, points: Points, out: Points | None = None) -> Points:
+        """Skinned positions after the muscles below have moved them [m], shape (vertices, 3).
+
+        Args:
+            posed: The muscles in this frame.
+            points: Skinned positions [m], shape (vertices, 3), float32.
+            out: Where to write; C-contiguous float32 (vertices, 3); it may be ``points`` itself.
+        """
+        points = self._fitting(points)
+        if out is None:
+            out = points.copy()
+        elif out.shape != points.shape or out.dtype != np.float32 or not out.flags.c_contiguous:
+            raise MeshError(
+                f"the output array is {out.dtype} of shape {out.shape}",
+                remedy=f"Give C-contiguous float32 of shape {points.shape}",
+            )
+        elif out is not points:
+            out[...] = points
+        self._run(posed, out, learn=False)
+        return out
+
+    def _fitting(self, points: Points) -> Points:
+        # a kernel does not look where it reads and writes: what does not fit is refused here
+        if points.shape != (self._vertex_count, 3):
+            raise MeshError(
+                f"the points have shape {points.shape}", remedy=f"Give {self._vertex_count} points"
+            )
+        return np.ascontiguousarray(points, np.float32)
+
+    def _run(self, sections: Sections, points: Points, *, learn: bool) -> None:
+        if len(sections) != self._muscle_count:
+            raise EcorcheError(
+                f"{len(sections)} muscles move a skin that was bound to {self._muscle_count}",
+                remedy="Give all muscles of the bind, in its order",
+            )
+        with threads_for(len(self._vertices)):
+            _slide(
+                self._vertices,
+                self._starts,
+                self._muscles,
+                self._weights,
+                self._sides,
+                self._rest,
+                _packed(sections),
+                points,
+                learn,
+            )
+
+
+def _packed(sections: Sections) -> Points:
+    """A row of float32 numbers a muscle, as the kernel reads them."""
+    table = np.empty((len(sections), _COLUMNS), np.float32)
+    table[:, _ORIGIN:_ALONG] = sections.origin
+    table[:, _ALONG:_OUT] = sections.along / sections.length[:, None]
+    table[:, _OUT:_SIDE] = sections.out
+    table[:, _SIDE:_BELLY] = sections.side
+    table[:, _BELLY] = sections.belly
+    table[:, _BULGE] = sections.bulge
+    table[:, _HEIGHT] = sections.scale * sections.bulge
+    table[:, _CURVES:] = sections.curves().reshape(len(sections), -1)
+    return table
+
+
+@njit(inline="always")  # type: ignore[untyped-decorator]
+def _ramp(x: Any) -> Any:
+    """``max(x, 0)`` with a parabola in place of the corner."""
+    zero, whole = broadcast(np.float32(0.0)), broadcast(_WHOLE_END)
+    near = larger(x + _ENDS, zero)
+    near = where_less(near, whole, near, whole)
+    return multiply_add(near * near, broadcast(_PARABOLA), larger(x - _ENDS, zero))
+
+
+@njit(inline="always")  # type: ignore[untyped-decorator]
+def _curve(row: Points, at: int, m: Any, p: Any) -> Any:
+    """One of the curves of `Sections.curves`, m below and p above the belly."""
+    below = multiply_add(
+        m, multiply_add(m, broadcast(row[at + 3]), broadcast(row[at + 2])), broadcast(row[at + 1])
+    )
+    above = multiply_add(
+        p, multiply_add(p, broadcast(row[at + 6]), broadcast(row[at + 5])), broadcast(row[at + 4])
+    )
+    return multiply_add(m, below, multiply_add(p, above, broadcast(row[at])))
+
+
+@njit(parallel=True, cache=True)  # type: ignore[untyped-decorator]
+def _slide(
+    vertices: npt.NDArray[np.int32],
+    starts: npt.NDArray[np.int64],
+    muscles: npt.NDArray[np.int32],
+    weights: Points,
+    sides: Points,
+    rest: Points,
+    table: Points,
+    points: Points,
+    learn: bool,
+) -> None:
+    for group in prange(len(vertices)):
+        x, y, z = gather_points(points, vertices, group)
+        zero, one = broadcast(np.float32(0.0)), broadcast(np.float32(1.0))
+        sum_x = broadcast(np.float32(0.0))
+        sum_y = broadcast(np.float32(0.0))
+        sum_z = broadcast(np.float32(0.0))
+        sum_w = broadcast(np.float32(0.0))
+        for entry in range(starts[group], starts[group + 1]):
+            row = table[muscles[entry]]
+            from_x, from_y, from_z = x - row[0], y - row[1], z - row[2]
+            t = from_x * row[3] + from_y * row[4] + from_z * row[5]
+            d = _ramp(t) - _ramp(t - one) - row[_BELLY]
+            m, p = -larger(-d, zero), larger(d, zero)
+            thickness = larger(_curve(row, _CURVES, m, p), broadcast(np.float32(1e-12)))
+            v = from_x * row[6] + from_y * row[7] + from_z * row[8] - _curve(row, _CURVES + 7, m, p)
+            a = from_x * row[9] + from_y * row[10] + from_z * row[11] - _curve(row, _CURVES + 14, m, p)
+            a = a * row[_BULGE] / thickness
+            s = larger(one - a * a, zero) * _OVER_RIM
+            cubic = s * s * (np.float32(2.5) - np.float32(1.5) * s)
+            root = where_less(s, one, cubic, square_root(s)) * _ROOT_RIM
+            # minus σ b − v, and its difference from bind
+            apart = v - load(sides, entry) * (thickness * row[_HEIGHT] * root)
+            if learn:
+                store(rest, entry, apart)
+            else:
+                w = load(weights, entry)
+                minus = w * w * (apart - load(rest, entry))
+                sum_x = multiply_add(minus, broadcast(row[6]), sum_x)
+                sum_y = multiply_add(minus, broadcast(row[7]), sum_y)
+                sum_z = multiply_add(minus, broadcast(row[8]), sum_z)
+                sum_w = sum_w + w
+        if not learn:
+            # subtracted, so that a coordinate that is minus zero keeps its sign at bind
+            over = one / sum_w
+            write_group(points, vertices, group, x - sum_x * over, y - sum_y * over, z - sum_z * over)
