@@ -13,7 +13,8 @@ either end, and the root, whose slope is infinite at the rim, leaves the ellipse
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -27,6 +28,29 @@ ENDS = 0.05
 """Within so much of t = 0 and t = 1 the clamp is a parabola."""
 RIM = 0.2
 """Where ``1 − (aT/C_T)²`` is below this, a cubic that ends level takes the root's place."""
+
+# two Bézier cubics, control values origin half first, as polynomials in the local parameter that runs from
+# the belly outwards: one column a coefficient, in the order of `Sections.curves`
+_FROM_BELLY = np.array(
+    [
+        [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0],
+        [0.0, 0.0, 3.0, -3.0, 0.0, 0.0, 0.0],
+        [0.0, 3.0, -6.0, 3.0, 0.0, 0.0, 0.0],
+        [1.0, -3.0, 3.0, -1.0, 0.0, 0.0, 0.0],
+        [0.0, 0.0, 0.0, 0.0, -3.0, 3.0, -1.0],
+        [0.0, 0.0, 0.0, 0.0, 3.0, -6.0, 3.0],
+        [0.0, 0.0, 0.0, 0.0, 0.0, 3.0, -3.0],
+        [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0],
+    ]
+)
+_SHAPES: dict[str, tuple[int, ...]] = {
+    **dict.fromkeys(("origin", "along", "out", "side"), (3,)),
+    **dict.fromkeys(("length", "bulge", "scale", "belly"), ()),
+    "thickness": (2, 4),
+    "sweep": (2, 4, 2),
+}
+_POWERS = np.array([0, 1, 2, 3, 1, 2, 3])
+_IS_ORIGIN_HALF = np.array([True, True, True, True, False, False, False])
 
 
 class SectionCoordinates(NamedTuple):
@@ -78,20 +102,19 @@ class Sections:
 
     def __post_init__(self) -> None:
         count = len(self.origin)
-        tails = {"thickness": (2, 4), "sweep": (2, 4, 2)} | dict.fromkeys(
-            ("origin", "along", "out", "side"), (3,)
-        )
-        for field in fields(self):
-            values = np.asarray(getattr(self, field.name), np.float64)
-            shape = (count, *tails.get(field.name, ()))
+        for name, tail in _SHAPES.items():
+            values = np.require(getattr(self, name), np.float64, "CW")  # one kind of array for the kernels
+            shape = (count, *tail)
             if values.shape != shape:
                 raise EcorcheError(
-                    f"{field.name} of {count} muscles has shape {values.shape}",
+                    f"{name} of {count} muscles has shape {values.shape}",
                     remedy=f"Give an array of shape {shape}",
                 )
-            finite = np.isfinite(values).all(axis=tuple(range(1, values.ndim)))
-            _require(np.asarray(finite), f"{field.name} is not finite")
-            object.__setattr__(self, field.name, values)
+            finite = np.isfinite(values)
+            if not finite.all():
+                by_muscle = np.asarray(finite.reshape(count, -1).all(axis=1))
+                _require(by_muscle, f"{name} is not finite")
+            object.__setattr__(self, name, values)
         _require(self.length > 0.0, "length is not positive")
         _require(self.bulge > 0.0, "bulge is not positive")
         _require(self.scale > 0.0, "scale is not positive")
@@ -103,6 +126,7 @@ class Sections:
     def __repr__(self) -> str:
         return f"Sections({len(self)} muscles)"
 
+    @cached_property
     def curves(self) -> Floats:
         """C_T, then P along out and side, as polynomials about the belly, shape (M, 3, 7).
 
@@ -111,17 +135,9 @@ class Sections:
         belly near one end.
         """
         control = np.concatenate([self.thickness[:, None], np.moveaxis(self.sweep, 3, 1)], axis=1)
-        first, last = control[:, :, 0], control[:, :, 1]  # (M, 3, 4)
-        coefficients = np.empty((len(self), 3, 7))
-        coefficients[..., 0] = first[..., 3]
-        for half, at in ((first[..., ::-1], 1), (last, 4)):
-            # a Bézier cubic read from the belly outwards; the origin half runs backwards
-            width = -self.belly if at == 1 else 1.0 - self.belly
-            steps = width[:, None]
-            coefficients[..., at] = 3.0 * (half[..., 1] - half[..., 0]) / steps
-            coefficients[..., at + 1] = 3.0 * (half[..., 2] - 2.0 * half[..., 1] + half[..., 0]) / steps**2
-            cubic = half[..., 3] - 3.0 * half[..., 2] + 3.0 * half[..., 1] - half[..., 0]
-            coefficients[..., at + 2] = cubic / steps**3
+        local = np.einsum("mkc,cp->mkp", control.reshape(len(self), 3, 8), _FROM_BELLY)
+        widths = np.where(_IS_ORIGIN_HALF, -self.belly[:, None], 1.0 - self.belly[:, None])
+        coefficients: Floats = local / (widths**_POWERS)[:, None]
         return coefficients
 
     def coordinates(self, muscle: int, points: npt.NDArray[np.floating]) -> SectionCoordinates:
@@ -132,7 +148,7 @@ class Sections:
         m, p = np.minimum(x, 0.0), np.maximum(x, 0.0)
         thickness, centre_out, centre_side = (
             c[0] + m * (c[1] + m * (c[2] + m * c[3])) + p * (c[4] + p * (c[5] + p * c[6]))
-            for c in self.curves()[muscle]
+            for c in self.curves[muscle]
         )
         a = offset @ self.side[muscle] - centre_side
         v = offset @ self.out[muscle] - centre_out

@@ -34,12 +34,14 @@ from ecorche.skin.influence import Influences
 from ecorche.skin.layout import Points, group_vertices, write_group
 from ecorche.skin.weights import SkinWeights
 
+Floats = npt.NDArray[np.float64]
+
 _ENDS, _WHOLE_END = np.float32(ENDS), np.float32(2.0 * ENDS)
 _PARABOLA = np.float32(0.25 / ENDS)
 _OVER_RIM, _ROOT_RIM = np.float32(1.0 / RIM), np.float32(np.sqrt(RIM))
 
 # columns of the table that a frame's muscles are packed into
-_ORIGIN, _ALONG, _OUT, _SIDE, _BELLY, _BULGE, _HEIGHT, _CURVES = 0, 3, 6, 9, 12, 13, 14, 15
+_ORIGIN, _ALONG, _OUT, _SIDE, _BELLY, _BULGE, _HEIGHT, _SWEPT, _CURVES = 0, 3, 6, 9, 12, 13, 14, 15, 16
 _COLUMNS = _CURVES + 21
 
 
@@ -129,15 +131,54 @@ class SlidingSkin:
 def _packed(sections: Sections) -> Points:
     """A row of float32 numbers a muscle, as the kernel reads them."""
     table = np.empty((len(sections), _COLUMNS), np.float32)
-    table[:, _ORIGIN:_ALONG] = sections.origin
-    table[:, _ALONG:_OUT] = sections.along / sections.length[:, None]
-    table[:, _OUT:_SIDE] = sections.out
-    table[:, _SIDE:_BELLY] = sections.side
-    table[:, _BELLY] = sections.belly
-    table[:, _BULGE] = sections.bulge
-    table[:, _HEIGHT] = sections.scale * sections.bulge
-    table[:, _CURVES:] = sections.curves().reshape(len(sections), -1)
+    vectors = (sections.origin, sections.along, sections.out, sections.side)
+    numbers = (sections.length, sections.bulge, sections.scale, sections.belly)
+    _pack(*vectors, *numbers, sections.thickness, sections.sweep, table)
     return table
+
+
+@njit(cache=True)  # type: ignore[untyped-decorator]
+def _pack(
+    origin: Floats,
+    along: Floats,
+    out: Floats,
+    side: Floats,
+    length: Floats,
+    bulge: Floats,
+    scale: Floats,
+    belly: Floats,
+    thickness: Floats,
+    sweep: Floats,
+    table: Points,
+) -> None:
+    """Fill the table; in NumPy this would take longer than the displacement itself."""
+    for i in range(len(table)):
+        row = table[i]
+        for k in range(3):
+            row[_ORIGIN + k] = origin[i, k]
+            row[_ALONG + k] = along[i, k] / length[i]
+            row[_OUT + k] = out[i, k]
+            row[_SIDE + k] = side[i, k]
+        row[_BELLY], row[_BULGE], row[_HEIGHT] = belly[i], bulge[i], scale[i] * bulge[i]
+        row[_SWEPT] = 1.0 if np.any(sweep[i] != 0.0) else 0.0
+        _pack_curve(thickness[i], belly[i], row, _CURVES)
+        _pack_curve(sweep[i, :, :, 0], belly[i], row, _CURVES + 7)
+        _pack_curve(sweep[i, :, :, 1], belly[i], row, _CURVES + 14)
+
+
+@njit(inline="always")  # type: ignore[untyped-decorator]
+def _pack_curve(control: Floats, belly: float, row: Points, at: int) -> None:
+    """The coefficients of `Sections.curves` from control values (2, 4)."""
+    row[at] = control[0, 3]
+    for half in range(2):
+        # read from the belly outwards: the origin half runs backwards
+        first, step = (3, -1) if half == 0 else (0, 1)
+        width = -belly if half == 0 else 1.0 - belly
+        p0, p1 = control[half, first], control[half, first + step]
+        p2, p3 = control[half, first + 2 * step], control[half, first + 3 * step]
+        row[at + 3 * half + 1] = 3.0 * (p1 - p0) / width
+        row[at + 3 * half + 2] = 3.0 * (p2 - 2.0 * p1 + p0) / width**2
+        row[at + 3 * half + 3] = (p3 - 3.0 * p2 + 3.0 * p1 - p0) / width**3
 
 
 @njit(inline="always")  # type: ignore[untyped-decorator]
@@ -183,12 +224,21 @@ def _slide(
         for entry in range(starts[group], starts[group + 1]):
             row = table[muscles[entry]]
             from_x, from_y, from_z = x - row[0], y - row[1], z - row[2]
-            t = from_x * row[3] + from_y * row[4] + from_z * row[5]
+            t = multiply_add(
+                from_x, broadcast(row[3]), multiply_add(from_y, broadcast(row[4]), from_z * row[5])
+            )
             d = _ramp(t) - _ramp(t - one) - row[_BELLY]
             m, p = -larger(-d, zero), larger(d, zero)
             thickness = larger(_curve(row, _CURVES, m, p), broadcast(np.float32(1e-12)))
-            v = from_x * row[6] + from_y * row[7] + from_z * row[8] - _curve(row, _CURVES + 7, m, p)
-            a = from_x * row[9] + from_y * row[10] + from_z * row[11] - _curve(row, _CURVES + 14, m, p)
+            v = multiply_add(
+                from_x, broadcast(row[6]), multiply_add(from_y, broadcast(row[7]), from_z * row[8])
+            )
+            a = multiply_add(
+                from_x, broadcast(row[9]), multiply_add(from_y, broadcast(row[10]), from_z * row[11])
+            )
+            if row[_SWEPT] != 0.0:  # most muscles are not, and subtracting zero changes no bit
+                v = v - _curve(row, _CURVES + 7, m, p)
+                a = a - _curve(row, _CURVES + 14, m, p)
             a = a * row[_BULGE] / thickness
             s = larger(one - a * a, zero) * _OVER_RIM
             cubic = s * s * (np.float32(2.5) - np.float32(1.5) * s)
