@@ -3,15 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 from scipy.spatial.transform import Rotation
 
+from ecorche.base.mesh import Mesh
+from ecorche.base.rotations import normalise
 from ecorche.base.threads import at_most_threads
+from ecorche.body.character import Character
 from ecorche.errors import EcorcheError, MeshError
-from ecorche.muscles.sections import ENDS, RIM, Sections
+from ecorche.io.formats import read_character
+from ecorche.muscles.paths import paths_at
+from ecorche.muscles.section_frames import section_frames
+from ecorche.muscles.sections import ENDS, RIM, Sections, chord_sections
+from ecorche.muscles.spindle import Spindles
+from ecorche.muscles.volume import contract
+from ecorche.skeleton.kinematics import difference_from_bind
 from ecorche.skin.influence import Fades, Influences, influence
+from ecorche.skin.linear import LinearSkinning
 from ecorche.skin.sliding import SlidingSkin
 from ecorche.skin.weights import rigid_weights
 from muscle_patches import Floats, Points, mirrored, moved, one_muscle, patch, random_muscles, together
@@ -297,3 +309,74 @@ def test_skin_without_muscles_stays_as_it_is() -> None:
     points = patch(0.3, np.linspace(1.0, 2.0, 5), np.zeros(1))
     skin = on_muscle(points, one_muscle())
     assert skin.apply(one_muscle(bulge=np.array([1.3])), points).tobytes() == points.tobytes()
+
+
+@pytest.fixture(scope="module")
+def man(data: Path) -> Character:
+    return read_character(data / "human" / "male_average_cmu_mb.glb")
+
+
+def girth(points: Points, mesh: Mesh, keep: npt.NDArray[np.bool_], centre: Floats, normal: Floats) -> float:
+    """Length [m] of the cut of a plane through the faces whose vertices are all kept."""
+    import trimesh
+
+    triangles = mesh.triangles()
+    faces = triangles[keep[triangles].all(axis=1)]
+    cut = trimesh.intersections.mesh_plane(trimesh.Trimesh(points, faces, process=False), normal, centre)
+    return float(np.linalg.norm(cut[:, 1] - cut[:, 0], axis=1).sum())
+
+
+def test_a_biceps_on_a_real_arm_swells_as_the_elbow_bends(man: Character) -> None:
+    skeleton, body = man.skeleton, man.meshes[0]
+    points, skin_weights = body.mesh.points, body.weights
+    assert skin_weights is not None
+    arm, forearm, hand = (skeleton.index(n) for n in ("LeftArm", "LeftForeArm", "LeftHand"))
+    shoulder, elbow, wrist = (skeleton.bind_world[j][:3, 3] for j in (arm, forearm, hand))
+    down = normalise(elbow - shoulder)
+    front = normalise(np.array([0.0, 0.0, 1.0]) - down * down[2])
+    ends = (shoulder + 0.03 * down + 0.023 * front, elbow + 0.04 * normalise(wrist - elbow) + 0.015 * front)
+    paths = paths_at(skeleton, [[(arm, ends[0]), (forearm, ends[1])]])
+    frames = section_frames(paths, front[None])
+    half = np.array([0.006, 0.012, 0.026, 0.026])
+    shape = Spindles(
+        thickness=np.stack([half, half[::-1]])[None],
+        sweep=np.zeros((1, 2, 4, 2)),
+        belly=np.array([0.5]),
+        scale=np.ones(1),
+        bind_length=paths.bind.lengths,
+    )
+
+    def muscle(difference: Floats, bulge: float) -> Sections:
+        posed = frames.moved(difference)
+        return chord_sections(posed, contract(shape, posed.path.lengths, bulge=bulge))
+
+    at_rest = muscle(difference_from_bind(skeleton, skeleton.bind_local), 1.0)
+    found = influence(points, skin_weights, at_rest, [[arm]], weighting="binary")
+    sliding = SlidingSkin(points, at_rest, found)
+    assert sliding.apply(at_rest, points).tobytes() == points.tobytes()
+
+    local = skeleton.bind_local.copy()
+    bend = Rotation.from_rotvec(np.radians(45.0) * np.cross(down, front)).as_matrix()
+    turn = skeleton.bind_world[forearm][:3, :3]
+    local[forearm, :3, :3] = local[forearm, :3, :3] @ (turn.T @ bend @ turn)
+    difference = difference_from_bind(skeleton, local)
+    plain = LinearSkinning(points, skin_weights).apply(difference)
+    bent = muscle(difference, 1.15)
+    assert bent.length[0] < 0.95 * at_rest.length[0]
+    flexed = sliding.apply(bent, plain)
+
+    outwards = (flexed - plain) @ bent.out[0]
+    highest = int(np.argmax(outwards))
+    (where,) = np.flatnonzero(found.vertices() == highest)
+    assert 0.25 < found.t[where] < 0.65, "the largest displacement lies over the belly"
+    assert 0.004 < outwards[highest] < 0.026
+    assert outwards.min() > -0.002
+    behind = (points - shoulder) @ front < -0.01
+    assert flexed[behind].tobytes() == plain[behind].tobytes(), "the triceps side is left alone"
+
+    joints, weights = skin_weights.padded()
+    keep = (weights * np.isin(joints, [arm])).sum(axis=1) > 0.3
+    centre = shoulder + 0.5 * (elbow - shoulder)
+    before, after = (girth(p, body.mesh, keep, centre, down) for p in (plain, flexed))
+    assert 0.2 < before < 0.45
+    assert 1.02 < after / before < 1.10

@@ -21,6 +21,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ecorche.errors import EcorcheError
+from ecorche.muscles.section_frames import PosedFrames
+from ecorche.muscles.volume import SpindleStates
 
 Floats = npt.NDArray[np.float64]
 
@@ -103,7 +105,7 @@ class Sections:
     def __post_init__(self) -> None:
         count = len(self.origin)
         for name, tail in _SHAPES.items():
-            values = np.require(getattr(self, name), np.float64, "CW")  # one kind of array for the kernels
+            values = np.require(getattr(self, name), np.float64, ["C", "W"])
             shape = (count, *tail)
             if values.shape != shape:
                 raise EcorcheError(
@@ -156,6 +158,29 @@ class Sections:
         inside = 1.0 - (a * bulge) ** 2 / np.maximum(thickness**2, 1e-30)
         height = self.scale[muscle] * bulge * np.maximum(thickness, 0.0) * round_root(inside)
         return SectionCoordinates(t, a, v, thickness, height)
+
+
+def chord_sections(frames: PosedFrames, states: SpindleStates) -> Sections:
+    """The sections of muscles in one pose, along the straight lines from their origins to their insertions.
+
+    Args:
+        frames: Where the muscles run and which way they bulge; one pose.
+        states: Their shapes in that pose.
+    """
+    path, spindles = frames.path, states.spindles
+    length = np.linalg.norm(path.insertions - path.origins, axis=-1)
+    return Sections(
+        origin=path.origins,
+        along=frames.along,
+        out=frames.out,
+        side=frames.side,
+        length=length,
+        bulge=states.bulge,
+        scale=spindles.scale,
+        belly=spindles.belly,
+        thickness=states.thickness,
+        sweep=spindles.sweep,
+    )
 
 
 def soft_clamp(t: Floats) -> Floats:
