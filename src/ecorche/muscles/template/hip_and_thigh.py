@@ -1,0 +1,128 @@
+"""Muscles of the hip and the thigh, right side.
+
+Attachments and actions after Gray's Anatomy (41st ed., ch. 80-82) and Kendall (5th ed., ch. 7); forces of
+Rajagopal et al. (2016), pectineus of Delp et al. (1990). Parts of gluteus maximus and medius and of adductor
+magnus that lie side by side there are added up here. The quadriceps pass the knee-cap, a via point of the
+thigh.
+"""
+
+from __future__ import annotations
+
+from ecorche.muscles.template.muscle import DELP, PELVIS, RAJAGOPAL, SHANK, THIGH, at, right
+
+HIP_AND_THIGH = (
+    right(
+        "gluteus maximus: upper", "hip extensors",
+        (at(PELVIS, 0.45, 0.16, -0.11), at(PELVIS, 1.10, 0.0, -0.10), at(THIGH, 0.08, 0.16, -0.02)),
+        ((THIGH, "extension", 1.0), (THIGH, "external rotation", 0.5), (THIGH, "abduction", 0.3)),
+        limb=PELVIS, outward=(0.6, 0.0, -1.0), thickness=0.12, force=1687.0, source=RAJAGOPAL,
+        flatness=0.6, influence="half_space",
+    ),
+    right(
+        "gluteus maximus: lower", "hip extensors",
+        (at(PELVIS, 0.20, 0.05, -0.14), at(PELVIS, 0.85, -0.10, -0.13), at(THIGH, 0.05, 0.26, -0.02)),
+        ((THIGH, "extension", 1.0), (THIGH, "external rotation", 0.4)),
+        limb=PELVIS, outward=(0.3, -0.2, -1.0), thickness=0.12, force=1651.0, source=RAJAGOPAL,
+        flatness=0.6, influence="half_space",
+    ),
+    right(
+        "gluteus medius: anterior", "hip abductors",
+        (at(PELVIS, 1.02, 0.19, 0.07), at(THIGH, 0.08, 0.03, 0.0)),
+        ((THIGH, "abduction", 1.0), (THIGH, "internal rotation", 0.4), (THIGH, "flexion", 0.3)),
+        limb=PELVIS, outward=(1.0, 0.0, 0.3), thickness=0.09, force=1475.0, source=RAJAGOPAL, flatness=0.5,
+        influence="half_space",
+    ),
+    right(
+        "gluteus medius: posterior", "hip abductors",
+        (at(PELVIS, 0.85, 0.19, -0.05), at(THIGH, 0.08, 0.03, -0.02)),
+        ((THIGH, "abduction", 1.0), (THIGH, "extension", 0.3)),
+        limb=PELVIS, outward=(1.0, 0.0, -0.7), thickness=0.09, force=1254.0, source=RAJAGOPAL, flatness=0.5,
+        influence="half_space",
+    ),
+    right(
+        "tensor fasciae latae", "hip abductors",
+        (at(PELVIS, 1.05, 0.15, 0.11), at(THIGH, 0.10, 0.12, 0.08), at(THIGH, 0.085, 0.90, 0.02),
+         at(SHANK, 0.075, 0.04, 0.03)),
+        ((THIGH, "flexion", 1.0), (THIGH, "abduction", 0.8)),
+        limb=THIGH, outward=(1.0, 0.0, 0.7), thickness=0.05, force=411.0, source=RAJAGOPAL, belly=0.12,
+    ),
+    right(
+        "sartorius", "hip flexors",
+        (at(PELVIS, 1.0, 0.14, 0.13), at(THIGH, -0.06, 0.30, 0.15), at(THIGH, -0.12, 0.75, 0.02),
+         at(THIGH, -0.10, 0.98, -0.06), at(SHANK, -0.06, 0.10, 0.02)),
+        ((THIGH, "flexion", 1.0), (SHANK, "flexion", 0.5)),
+        limb=THIGH, outward=(-0.7, 0.0, 1.0), thickness=0.035, force=249.0, source=RAJAGOPAL, belly=0.4,
+    ),
+    right(
+        "rectus femoris", "knee extensors",
+        (at(PELVIS, 0.95, 0.08, 0.14), at(THIGH, 0.0, 0.40, 0.19), at(THIGH, 0.0, 0.97, 0.10),
+         at(SHANK, 0.01, 0.10, 0.07)),
+        ((SHANK, "extension", 1.0), (THIGH, "flexion", 0.7)),
+        limb=THIGH, outward=(0.0, 0.0, 1.0), thickness=0.075, force=2192.0, source=RAJAGOPAL, belly=0.42,
+    ),
+    right(
+        "vastus lateralis", "knee extensors",
+        (at(THIGH, 0.08, 0.15, 0.04), at(THIGH, 0.09, 0.60, 0.10), at(THIGH, 0.03, 0.95, 0.09),
+         at(SHANK, 0.02, 0.10, 0.06)),
+        ((SHANK, "extension", 1.0),),
+        limb=THIGH, outward=(1.0, 0.0, 0.7), thickness=0.09, force=5149.0, source=RAJAGOPAL, belly=0.45,
+    ),
+    right(
+        "vastus medialis", "knee extensors",
+        (at(THIGH, -0.03, 0.30, 0.06), at(THIGH, -0.09, 0.75, 0.09), at(THIGH, -0.03, 0.96, 0.09),
+         at(SHANK, 0.0, 0.10, 0.06)),
+        ((SHANK, "extension", 1.0),),
+        limb=THIGH, outward=(-1.0, 0.0, 0.7), thickness=0.08, force=2748.0, source=RAJAGOPAL, belly=0.6,
+    ),
+    right(
+        "pectineus", "hip adductors",
+        (at(PELVIS, 0.45, 0.02, 0.14), at(THIGH, -0.02, 0.18, 0.02)),
+        ((THIGH, "adduction", 1.0), (THIGH, "flexion", 0.7)),
+        limb=THIGH, outward=(-0.5, 0.0, 1.0), thickness=0.045, force=177.0, source=DELP,
+    ),
+    right(
+        "adductor longus", "hip adductors",
+        (at(PELVIS, 0.25, -0.03, 0.14), at(THIGH, -0.02, 0.48, 0.03)),
+        ((THIGH, "adduction", 1.0), (THIGH, "flexion", 0.4)),
+        limb=THIGH, outward=(-1.0, 0.0, 0.7), thickness=0.05, force=917.0, source=RAJAGOPAL, belly=0.45,
+    ),
+    right(
+        "adductor magnus", "hip adductors",
+        (at(PELVIS, 0.42, -0.11, -0.02), at(THIGH, -0.06, 0.80, -0.01)),
+        ((THIGH, "adduction", 1.0), (THIGH, "extension", 0.5)),
+        limb=THIGH, outward=(-1.0, 0.0, -0.2), thickness=0.07, force=2388.0, source=RAJAGOPAL, belly=0.45,
+    ),
+    right(
+        "gracilis", "hip adductors",
+        (at(PELVIS, 0.20, -0.06, 0.08), at(THIGH, -0.14, 0.70, -0.03), at(THIGH, -0.08, 0.99, -0.08),
+         at(SHANK, -0.05, 0.11, 0.01)),
+        ((THIGH, "adduction", 1.0), (SHANK, "flexion", 0.5)),
+        limb=THIGH, outward=(-1.0, 0.0, 0.0), thickness=0.03, force=281.0, source=RAJAGOPAL, belly=0.35,
+    ),
+    right(
+        "biceps femoris: long head", "knee flexors",
+        (at(PELVIS, 0.65, -0.10, -0.09), at(THIGH, 0.03, 0.55, -0.085), at(SHANK, 0.065, 0.05, -0.06)),
+        ((SHANK, "flexion", 1.0), (THIGH, "extension", 0.8)),
+        limb=THIGH, outward=(0.6, 0.0, -1.0), thickness=0.06, force=1313.0, source=RAJAGOPAL,
+    ),
+    right(
+        "biceps femoris: short head", "knee flexors",
+        (at(THIGH, 0.03, 0.50, -0.01), at(THIGH, 0.055, 0.85, -0.07), at(SHANK, 0.065, 0.05, -0.055)),
+        ((SHANK, "flexion", 1.0),),
+        limb=THIGH, outward=(1.0, 0.0, -0.8), thickness=0.04, force=557.0, source=RAJAGOPAL,
+    ),
+    right(
+        "semitendinosus", "knee flexors",
+        (at(PELVIS, 0.55, -0.10, -0.10), at(THIGH, -0.05, 0.55, -0.10), at(THIGH, -0.065, 0.99, -0.11),
+         at(SHANK, -0.05, 0.12, 0.01)),
+        ((SHANK, "flexion", 1.0), (THIGH, "extension", 0.7)),
+        limb=THIGH, outward=(-0.5, 0.0, -1.0), thickness=0.045, force=591.0, source=RAJAGOPAL, belly=0.4,
+    ),
+    right(
+        "semimembranosus", "knee flexors",
+        (at(PELVIS, 0.62, -0.09, -0.07), at(THIGH, -0.06, 0.65, -0.08), at(SHANK, -0.06, 0.05, -0.07)),
+        ((SHANK, "flexion", 1.0), (THIGH, "extension", 0.8)),
+        limb=THIGH, outward=(-0.9, 0.0, -1.0), thickness=0.05, force=2201.0, source=RAJAGOPAL, belly=0.6,
+    ),
+)  # fmt: skip
+"""From the pelvis to the knee."""
