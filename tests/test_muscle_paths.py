@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import pairwise
+from typing import Any
 
+import mujoco
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -12,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from characters import mirrored_matrices
-from ecorche.base.rotations import matrix_from_xyzw, normalise, xyzw_from_axis_angle
+from ecorche.base.rotations import matrix_from_xyzw, normalise, xyzw_from_axis_angle, xyzw_from_matrix
 from ecorche.base.transforms import compose
 from ecorche.errors import EcorcheError
 from ecorche.muscles.paths import Paths, paths_at
@@ -173,6 +175,46 @@ def test_a_flexor_has_a_positive_moment_arm_about_the_flexion_axis() -> None:
     paths = paths_at(skeleton, [[(0, [0.0, 0.0, 0.03]), (1, [0.35, 0.0, 0.03])]])
     arms = paths.bind.moment_arms(1, [0.3, 0.0, 0.0])
     np.testing.assert_allclose(arms[0], [0.0, -0.03, 0.0], atol=1e-15)
+
+
+def test_lengths_and_moment_arms_are_those_of_mujocos_tendons() -> None:
+    """An independent implementation: spatial tendons through sites, turned by hinges."""
+    skeleton = arm()
+    paths = muscles(skeleton)
+    # a hinge for each joint, in the frames of the skeleton at bind
+    axes = normalise(np.random.default_rng(3).normal(size=(5, 3)))
+    spec = mujoco.MjSpec()
+    bodies: list[Any] = []
+    for joint, parent in enumerate(PARENTS):
+        above = spec.worldbody if parent < 0 else bodies[parent]
+        x, y, z, w = xyzw_from_matrix(skeleton.bind_local[joint, :3, :3])
+        body = above.add_body(pos=skeleton.bind_local[joint, :3, 3], quat=[w, x, y, z])
+        body.add_geom(size=[0.01, 0.0, 0.0])
+        body.add_joint(type=mujoco.mjtJoint.mjJNT_HINGE, axis=axes[joint], name=f"hinge {joint}")
+        bodies.append(body)
+    for node, joint in enumerate(paths.joints):
+        bodies[joint].add_site(name=f"node {node}", pos=paths.local[node])
+    for m, name in enumerate(paths.names):
+        tendon = spec.add_tendon(name=name)
+        for node in range(paths.starts[m], paths.starts[m + 1]):
+            tendon.wrap_site(f"node {node}")
+    model = spec.compile()
+    state = mujoco.MjData(model)
+    order = [model.joint(f"hinge {joint}").qposadr[0] for joint in range(5)]
+    for angles in np.random.default_rng(8).uniform(-1.0, 1.0, (5, 5)):
+        state.qpos[order] = angles
+        mujoco.mj_forward(model, state)
+        turn = compose(np.zeros(3), xyzw_from_axis_angle(axes, angles))
+        world = world_from_local(PARENTS, np.asarray(skeleton.bind_local @ turn))
+        posed = paths.posed(world)
+        by_name = [model.tendon(name).id for name in paths.names]
+        np.testing.assert_allclose(posed.lengths, state.ten_length[by_name], atol=1e-13)
+        for joint in range(5):
+            # the speed of the length while this hinge alone turns by one radian a second
+            state.qvel[:] = np.arange(5) == order[joint]
+            mujoco.mj_forward(model, state)
+            arms = posed.moment_arms(joint, world[joint, :3, 3]) @ (world[joint, :3, :3] @ axes[joint])
+            np.testing.assert_allclose(arms, -state.ten_velocity[by_name], atol=1e-12)
 
 
 def test_points_run_from_origin_to_insertion_and_straight_paths_are_straight() -> None:
