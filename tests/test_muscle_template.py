@@ -47,8 +47,6 @@ PEOPLE = (
 EXCEPTIONS = {
     # turning the whole collar bone about its inner end takes the blade's inner border down, not up
     ("rhomboid major", "sternoclavicular", "elevation"),
-    # mesh2motion's head joint lies so far forward that the muscle runs straight up
-    ("sternocleidomastoid", "skullbase", "contralateral rotation"),
 }
 """Muscle, joint and direction whose sign may be wrong on some rig, and why."""
 

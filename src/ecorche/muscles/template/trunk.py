@@ -33,7 +33,7 @@ TRUNK_MUSCLES = (
     ),
     right(
         "erector spinae: longissimus", "trunk extensors",
-        (at(PELVIS, 0.25, 0.10, -0.12), at(LUMBAR, 0.16, 0.02, -0.06), at(THORAX, 0.20, -0.30, -0.125),
+        (at(PELVIS, 0.25, 0.10, -0.12), at(LUMBAR, 0.16, 0.02, -0.05), at(THORAX, 0.20, -0.30, -0.128),
          at(THORAX, 0.20, 0.0, -0.15)),
         ((LUMBAR, "extension", 1.0), (THORAX, "extension", 0.6), (LUMBAR, "lateral flexion", 0.3)),
         limb=THORAX, outward=(0.1, 0.0, -1.0), thickness=0.06, force=1200.0, source=ESTIMATE, belly=0.35,
@@ -41,7 +41,7 @@ TRUNK_MUSCLES = (
     ),
     right(
         "erector spinae: iliocostalis", "trunk extensors",
-        (at(PELVIS, 0.55, 0.14, -0.11), at(LUMBAR, 0.34, 0.02, -0.05), at(THORAX, 0.38, -0.28, -0.12)),
+        (at(PELVIS, 0.55, 0.14, -0.11), at(LUMBAR, 0.33, 0.02, -0.045), at(THORAX, 0.38, -0.28, -0.11)),
         ((LUMBAR, "extension", 1.0), (LUMBAR, "lateral flexion", 0.6)),
         limb=THORAX, outward=(0.3, 0.0, -1.0), thickness=0.05, force=900.0, source=ESTIMATE, belly=0.4,
         flatness=0.6, influence="half_space",
