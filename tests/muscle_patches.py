@@ -34,9 +34,10 @@ def one_muscle(**changed: Any) -> Sections:
 
 
 def together(*muscles: Sections) -> Sections:
-    """Several muscles as one."""
-    names = Sections.__dataclass_fields__
-    return Sections(**{n: np.concatenate([getattr(m, n) for m in muscles]) for n in names})
+    """Several straight muscles as one."""
+    names = [n for n in Sections.__dataclass_fields__ if n != "lines"]
+    joined: dict[str, Any] = {n: np.concatenate([getattr(m, n) for m in muscles]) for n in names}
+    return Sections(**joined)
 
 
 def random_muscles(count: int, seed: int = 0, size: float = 1.0) -> Sections:

@@ -13,7 +13,7 @@ either end, and the root, whose slope is infinite at the rim, leaves the ellipse
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -21,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ecorche.errors import EcorcheError
+from ecorche.muscles.centre_lines import CentreLines, centre_lines
 from ecorche.muscles.section_frames import PosedFrames
 from ecorche.muscles.volume import SpindleStates
 
@@ -75,7 +76,7 @@ class SectionCoordinates(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Sections:
-    """The shape of M muscles in one frame, each along a straight line from origin to insertion.
+    """The shape of M muscles in one frame, along straight lines or, where they are given, bent ones.
 
     Attributes:
         origin: Where each muscle begins [m], shape (M, 3).
@@ -89,6 +90,8 @@ class Sections:
         belly: t_c, where the two halves meet, shape (M,).
         thickness: Bézier control values of C_T, origin and insertion half [m], shape (M, 2, 4).
         sweep: Control offsets of P from the line along (out, side) [m], shape (M, 2, 4, 2).
+        lines: Bent centre lines; a muscle bent in them has its sections across its line, and t by arc
+            length. Without them every muscle is straight.
     """
 
     origin: Floats
@@ -101,6 +104,7 @@ class Sections:
     belly: Floats
     thickness: Floats
     sweep: Floats
+    lines: CentreLines | None = None
 
     def __post_init__(self) -> None:
         count = len(self.origin)
@@ -117,6 +121,10 @@ class Sections:
                 by_muscle = np.asarray(finite.reshape(count, -1).all(axis=1))
                 _require(by_muscle, f"{name} is not finite")
             object.__setattr__(self, name, values)
+        if self.lines is not None and len(self.lines.bent) != count:
+            raise EcorcheError(
+                f"{count} muscles have {len(self.lines.bent)} centre lines", remedy="Give one each"
+            )
         _require(self.length > 0.0, "length is not positive")
         _require(self.bulge > 0.0, "bulge is not positive")
         _require(self.scale > 0.0, "scale is not positive")
@@ -142,18 +150,31 @@ class Sections:
         coefficients: Floats = local / (widths**_POWERS)[:, None]
         return coefficients
 
-    def coordinates(self, muscle: int, points: npt.NDArray[np.floating]) -> SectionCoordinates:
-        """Where points [m], shape (points, 3), lie in the sections of one muscle."""
-        offset = points - self.origin[muscle]
-        t = offset @ self.along[muscle] / self.length[muscle]
+    def coordinates(
+        self, muscle: int, points: npt.NDArray[np.floating], near: Floats | None = None
+    ) -> SectionCoordinates:
+        """Where points [m], shape (points, 3), lie in the sections of one muscle.
+
+        Args:
+            muscle: Which muscle.
+            points: The points [m].
+            near: Their t at bind, shape (points,), near which a bent muscle's section is sought.
+        """
+        if self.lines is not None and self.lines.bent[muscle]:
+            t, foot, out, side = self.lines.places(muscle, np.asarray(points, np.float64), near)
+            offset = points - foot
+        else:
+            offset = points - self.origin[muscle]
+            t = offset @ self.along[muscle] / self.length[muscle]
+            out, side = self.out[muscle], self.side[muscle]
         x = soft_clamp(t) - self.belly[muscle]
         m, p = np.minimum(x, 0.0), np.maximum(x, 0.0)
         thickness, centre_out, centre_side = (
             c[0] + m * (c[1] + m * (c[2] + m * c[3])) + p * (c[4] + p * (c[5] + p * c[6]))
             for c in self.curves[muscle]
         )
-        a = offset @ self.side[muscle] - centre_side
-        v = offset @ self.out[muscle] - centre_out
+        a = np.sum(offset * side, axis=-1) - centre_side
+        v = np.sum(offset * out, axis=-1) - centre_out
         bulge = self.bulge[muscle]
         inside = 1.0 - (a * bulge) ** 2 / np.maximum(thickness**2, 1e-30)
         height = self.scale[muscle] * bulge * np.maximum(thickness, 0.0) * round_root(inside)
@@ -181,6 +202,16 @@ def chord_sections(frames: PosedFrames, states: SpindleStates) -> Sections:
         thickness=states.thickness,
         sweep=spindles.sweep,
     )
+
+
+def path_sections(frames: PosedFrames, states: SpindleStates) -> Sections:
+    """The sections of muscles in one pose, across the bent lines of those that have via points.
+
+    Args:
+        frames: Where the muscles run and which way they bulge; one pose.
+        states: Their shapes in that pose.
+    """
+    return replace(chord_sections(frames, states), lines=centre_lines(frames))
 
 
 def soft_clamp(t: Floats) -> Floats:

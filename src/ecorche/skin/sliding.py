@@ -6,6 +6,9 @@ coordinates in the section through it, b the height of the muscle's surface ther
 ``Σ w² δ S_d / Σ w``. The coordinates are the *posed* vertex's, so skin is pushed out by the fibres that
 are now below it and is never dragged along them. L_fat is what the very same kernel measured at bind:
 the difference from bind is zero bit for bit where the muscles and the skin are those of the bind.
+
+Over a bent muscle the section is found on its centre line near the bind place (`CentreLines`), and S_d is
+that of the place. Straight muscles skip it.
 """
 
 from __future__ import annotations
@@ -29,6 +32,7 @@ from ecorche.base.lanes import (
 )
 from ecorche.base.threads import threads_for
 from ecorche.errors import EcorcheError, MeshError
+from ecorche.muscles.centre_lines import REACH, STATIONS, TINY
 from ecorche.muscles.sections import ENDS, RIM, Sections
 from ecorche.skin.influence import Influences
 from ecorche.skin.layout import Points, group_vertices, write_group
@@ -43,6 +47,12 @@ _OVER_RIM, _ROOT_RIM = np.float32(1.0 / RIM), np.float32(np.sqrt(RIM))
 # columns of the table that a frame's muscles are packed into
 _ORIGIN, _ALONG, _OUT, _SIDE, _BELLY, _BULGE, _HEIGHT, _SWEPT, _CURVES = 0, 3, 6, 9, 12, 13, 14, 15, 16
 _COLUMNS = _CURVES + 21
+
+# columns of a station of a bent muscle: its plane, and the steps from the station before
+_NORMAL, _OFFSET, _STEP, _STEP_OUT, _STEP_SIDE, _OVER_STEP = 0, 3, 4, 7, 10, 13
+_STATION_COLUMNS = 14
+_SEGMENTS = STATIONS - 1
+_REACHED, _TINY = np.float32(REACH * _SEGMENTS), np.float32(TINY)
 
 
 class SlidingSkin:
@@ -70,6 +80,8 @@ class SlidingSkin:
         self._vertices = moved.astype(np.int32)[groups.vertices]
         self._starts, self._muscles = groups.starts, groups.joints
         self._weights, self._sides = groups.weights, sides.weights
+        self._places = group_vertices(SkinWeights(starts, influences.muscles, influences.t)).weights
+        self._bent = _bent(bind)
         self._rest = rows_of_lanes((len(groups.joints),))
         self._run(bind, self._fitting(points).copy(), learn=True)
 
@@ -77,7 +89,7 @@ class SlidingSkin:
     def kept_bytes(self) -> int:
         """Memory the prepared layout takes; all of it is read once a frame."""
         kept = (self._vertices, self._starts, self._muscles, self._weights, self._sides, self._rest)
-        return sum(array.nbytes for array in kept)
+        return sum(array.nbytes for array in (*kept, self._places))
 
     def apply(self, posed: Sections, points: Points, out: Points | None = None) -> Points:
         """Skinned positions after the muscles below have moved them [m], shape (vertices, 3).
@@ -114,6 +126,11 @@ class SlidingSkin:
                 f"{len(sections)} muscles move a skin that was bound to {self._muscle_count}",
                 remedy="Give all muscles of the bind, in its order",
             )
+        if not np.array_equal(_bent(sections), self._bent):
+            raise EcorcheError(
+                "muscles that are bent at bind are straight in the pose, or the other way round",
+                remedy="Make both with path_sections, or both with chord_sections",
+            )
         with threads_for(len(self._vertices)):
             _slide(
                 self._vertices,
@@ -121,11 +138,36 @@ class SlidingSkin:
                 self._muscles,
                 self._weights,
                 self._sides,
+                self._places,
                 self._rest,
                 _packed(sections),
+                self._bent,
+                _packed_lines(sections),
                 points,
                 learn,
             )
+
+
+def _bent(sections: Sections) -> npt.NDArray[np.bool_]:
+    """Which muscles follow a bent line, shape (M,)."""
+    return np.zeros(len(sections), np.bool_) if sections.lines is None else sections.lines.bent
+
+
+def _packed_lines(sections: Sections) -> Points:
+    """The stations of the bent lines as the kernel reads them, relative to the muscles' origins."""
+    lines = sections.lines
+    if lines is None:
+        return np.zeros((0, STATIONS, _STATION_COLUMNS), np.float32)
+    table = np.zeros((len(sections), STATIONS, _STATION_COLUMNS), np.float32)
+    table[..., _OVER_STEP] = _SEGMENTS / lines.length[:, None]
+    points = lines.points - sections.origin[:, None]
+    table[..., _NORMAL:_OFFSET] = lines.along
+    table[..., _OFFSET] = np.sum(points * lines.along, axis=-1)
+    for column, values in ((_STEP, points), (_STEP_OUT, lines.out), (_STEP_SIDE, lines.side)):
+        # the first row holds the value itself, each later one the step that leads to it
+        table[:, 0, column : column + 3] = values[:, 0]
+        table[:, 1:, column : column + 3] = np.diff(values, axis=1)
+    return table
 
 
 def _packed(sections: Sections) -> Points:
@@ -202,6 +244,70 @@ def _curve(row: Points, at: int, m: Any, p: Any) -> Any:
     return multiply_add(m, below, multiply_add(p, above, broadcast(row[at])))
 
 
+@njit(inline="always")  # type: ignore[untyped-decorator]
+def _behind(station: Points, x: Any, y: Any, z: Any) -> Any:
+    """How far points are past a station's plane [m]."""
+    so_far = multiply_add(z, broadcast(station[2]), -broadcast(station[_OFFSET]))
+    return multiply_add(x, broadcast(station[0]), multiply_add(y, broadcast(station[1]), so_far))
+
+
+@njit(inline="always")  # type: ignore[untyped-decorator]
+def _unit_clamp(x: Any) -> Any:
+    """Lanes clamped to 0 … 1."""
+    one = broadcast(np.float32(1.0))
+    x = larger(x, broadcast(np.float32(0.0)))
+    return where_less(x, one, x, one)
+
+
+@njit(inline="always")  # type: ignore[untyped-decorator]
+def _length(x: Any, y: Any, z: Any) -> Any:
+    # never zero: between opposite directions a lane of weight zero must stay a number
+    square = multiply_add(x, x, multiply_add(y, y, z * z))
+    return square_root(larger(square, broadcast(np.float32(1e-12))))
+
+
+@njit  # type: ignore[untyped-decorator]
+def _bent_place(stations: Points, over_step: Any, place: Any, x: Any, y: Any, z: Any) -> Any:
+    """`CentreLines.places` of sixteen points relative to the origin: t, v, a before the sweep, and S_d."""
+    zero = broadcast(np.float32(0.0))
+    first = stations[0]
+    lowest = place * np.float32(_SEGMENTS) - _REACHED
+    highest = place * np.float32(_SEGMENTS) + _REACHED
+    at_x, at_y, at_z = broadcast(first[4]), broadcast(first[5]), broadcast(first[6])
+    out_x, out_y, out_z = broadcast(first[7]), broadcast(first[8]), broadcast(first[9])
+    side_x, side_y, side_z = broadcast(first[10]), broadcast(first[11]), broadcast(first[12])
+    behind = _behind(first, x, y, z)
+    # beyond the ends t runs on by length, but no farther from the bind place than within them
+    before = larger(-larger(-behind, zero) * over_step, -larger(-lowest, zero))
+    t = broadcast(np.float32(0.0))
+    for k in range(1, STATIONS):
+        station = stations[k]
+        past = larger(behind, zero) + _TINY
+        behind = _behind(station, x, y, z)
+        share = past / (past + (larger(-behind, zero) + _TINY))
+        lower = _unit_clamp(lowest - np.float32(k - 1))
+        upper = _unit_clamp(highest - np.float32(k - 1))
+        share = larger(where_less(share, upper, share, upper), lower)
+        t = t + share
+        at_x = multiply_add(share, broadcast(station[4]), at_x)
+        at_y = multiply_add(share, broadcast(station[5]), at_y)
+        at_z = multiply_add(share, broadcast(station[6]), at_z)
+        out_x = multiply_add(share, broadcast(station[7]), out_x)
+        out_y = multiply_add(share, broadcast(station[8]), out_y)
+        out_z = multiply_add(share, broadcast(station[9]), out_z)
+        side_x = multiply_add(share, broadcast(station[10]), side_x)
+        side_y = multiply_add(share, broadcast(station[11]), side_y)
+        side_z = multiply_add(share, broadcast(station[12]), side_z)
+    after, most = larger(behind, zero) * over_step, larger(highest - np.float32(_SEGMENTS), zero)
+    t = (t + before + where_less(after, most, after, most)) * np.float32(1.0 / _SEGMENTS)
+    x, y, z = x - at_x, y - at_y, z - at_z
+    shorten = np.float32(1.0) / _length(out_x, out_y, out_z)
+    out_x, out_y, out_z = out_x * shorten, out_y * shorten, out_z * shorten
+    v = multiply_add(x, out_x, multiply_add(y, out_y, z * out_z))
+    a = multiply_add(x, side_x, multiply_add(y, side_y, z * side_z)) / _length(side_x, side_y, side_z)
+    return t, v, a, out_x, out_y, out_z
+
+
 @njit(parallel=True, cache=True)  # type: ignore[untyped-decorator]
 def _slide(
     vertices: npt.NDArray[np.int32],
@@ -209,8 +315,11 @@ def _slide(
     muscles: npt.NDArray[np.int32],
     weights: Points,
     sides: Points,
+    places: Points,
     rest: Points,
     table: Points,
+    bent: npt.NDArray[np.bool_],
+    lines: Points,
     points: Points,
     learn: bool,
 ) -> None:
@@ -222,20 +331,25 @@ def _slide(
         sum_z = broadcast(np.float32(0.0))
         sum_w = broadcast(np.float32(0.0))
         for entry in range(starts[group], starts[group + 1]):
-            row = table[muscles[entry]]
+            muscle = muscles[entry]
+            row = table[muscle]
             from_x, from_y, from_z = x - row[0], y - row[1], z - row[2]
-            t = multiply_add(
-                from_x, broadcast(row[3]), multiply_add(from_y, broadcast(row[4]), from_z * row[5])
-            )
+            if bent[muscle]:
+                t, v, a, out_x, out_y, out_z = _bent_place(
+                    lines[muscle], lines[muscle, 0, _OVER_STEP], load(places, entry), from_x, from_y, from_z
+                )
+            else:
+                t = multiply_add(
+                    from_x, broadcast(row[3]), multiply_add(from_y, broadcast(row[4]), from_z * row[5])
+                )
+                out_x, out_y, out_z = broadcast(row[6]), broadcast(row[7]), broadcast(row[8])
+                v = multiply_add(from_x, out_x, multiply_add(from_y, out_y, from_z * row[8]))
+                a = multiply_add(
+                    from_x, broadcast(row[9]), multiply_add(from_y, broadcast(row[10]), from_z * row[11])
+                )
             d = _ramp(t) - _ramp(t - one) - row[_BELLY]
             m, p = -larger(-d, zero), larger(d, zero)
             thickness = larger(_curve(row, _CURVES, m, p), broadcast(np.float32(1e-12)))
-            v = multiply_add(
-                from_x, broadcast(row[6]), multiply_add(from_y, broadcast(row[7]), from_z * row[8])
-            )
-            a = multiply_add(
-                from_x, broadcast(row[9]), multiply_add(from_y, broadcast(row[10]), from_z * row[11])
-            )
             if row[_SWEPT] != 0.0:  # most muscles are not, and subtracting zero changes no bit
                 v = v - _curve(row, _CURVES + 7, m, p)
                 a = a - _curve(row, _CURVES + 14, m, p)
@@ -250,9 +364,9 @@ def _slide(
             else:
                 w = load(weights, entry)
                 minus = w * w * (apart - load(rest, entry))
-                sum_x = multiply_add(minus, broadcast(row[6]), sum_x)
-                sum_y = multiply_add(minus, broadcast(row[7]), sum_y)
-                sum_z = multiply_add(minus, broadcast(row[8]), sum_z)
+                sum_x = multiply_add(minus, out_x, sum_x)
+                sum_y = multiply_add(minus, out_y, sum_y)
+                sum_z = multiply_add(minus, out_z, sum_z)
                 sum_w = sum_w + w
         if not learn:
             # subtracted, so that a coordinate that is minus zero keeps its sign at bind
