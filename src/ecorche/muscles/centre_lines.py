@@ -3,8 +3,8 @@
 Text 000 has straight lines only. Here a muscle with via points is followed by `STATIONS` places at even
 arc length, each with a plane across the line. A point between the planes of two stations, d past the
 first and d' before the second, is ``u = d / (d + d')`` of the way; past both u is 1, before both 0, and on
-the inner side of a bend, where planes have crossed, one half. The sum of u over all segments is t: no search
-for the nearest place, hence no jump from one to another. On a straight line it is the plain projection.
+the inner side of a bend, where planes have crossed, one half. The sum of u over all segments is t. It
+is continuous, except on the line in which two planes cross; on a straight muscle it is the projection.
 
 A strongly bent line comes back to where it was, and planes far along it cut through skin that belongs
 elsewhere. So t keeps within `REACH` of the place the point had at bind.

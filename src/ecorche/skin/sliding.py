@@ -158,16 +158,38 @@ def _packed_lines(sections: Sections) -> Points:
     lines = sections.lines
     if lines is None:
         return np.zeros((0, STATIONS, _STATION_COLUMNS), np.float32)
-    table = np.zeros((len(sections), STATIONS, _STATION_COLUMNS), np.float32)
-    table[..., _OVER_STEP] = _SEGMENTS / lines.length[:, None]
-    points = lines.points - sections.origin[:, None]
-    table[..., _NORMAL:_OFFSET] = lines.along
-    table[..., _OFFSET] = np.sum(points * lines.along, axis=-1)
-    for column, values in ((_STEP, points), (_STEP_OUT, lines.out), (_STEP_SIDE, lines.side)):
-        # the first row holds the value itself, each later one the step that leads to it
-        table[:, 0, column : column + 3] = values[:, 0]
-        table[:, 1:, column : column + 3] = np.diff(values, axis=1)
+    table = np.empty((len(sections), STATIONS, _STATION_COLUMNS), np.float32)
+    _pack_lines(sections.origin, lines.points, lines.along, lines.out, lines.side, lines.length, table)
     return table
+
+
+@njit(cache=True)  # type: ignore[untyped-decorator]
+def _pack_lines(
+    origin: Floats,
+    points: Floats,
+    along: Floats,
+    out: Floats,
+    side: Floats,
+    length: Floats,
+    table: Points,
+) -> None:
+    for i in range(len(table)):
+        for station in range(STATIONS):
+            row = table[i, station]
+            row[_OVER_STEP] = _SEGMENTS / length[i]
+            offset = 0.0
+            for k in range(3):
+                from_origin = points[i, station, k] - origin[i, k]
+                offset += from_origin * along[i, station, k]
+                row[_NORMAL + k] = along[i, station, k]
+                # the first station holds the value itself, each later one the step that leads to it
+                row[_STEP + k], row[_STEP_OUT + k] = from_origin, out[i, station, k]
+                row[_STEP_SIDE + k] = side[i, station, k]
+                if station > 0:
+                    row[_STEP + k] = points[i, station, k] - points[i, station - 1, k]
+                    row[_STEP_OUT + k] = out[i, station, k] - out[i, station - 1, k]
+                    row[_STEP_SIDE + k] = side[i, station, k] - side[i, station - 1, k]
+            row[_OFFSET] = offset
 
 
 def _packed(sections: Sections) -> Points:
