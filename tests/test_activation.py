@@ -12,6 +12,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from ecorche.base.rotations import normalise, xyzw_from_axis_angle
+from ecorche.base.smooth_step import smooth_step
 from ecorche.base.transforms import compose
 from ecorche.errors import EcorcheError
 from ecorche.io.bvh import read_motion
@@ -27,7 +28,6 @@ from ecorche.muscles.activation import (
     activation_from_force,
     bulge_from_activation,
     force_from_activation,
-    smooth_step,
     table_for,
 )
 from ecorche.skeleton.motion import Motion, bind_pose

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import hypothesis.strategies as st
@@ -12,8 +13,9 @@ from hypothesis import given, settings
 from scipy.spatial.transform import Rotation
 
 from ecorche.base.rotations import inverse_xyzw, multiply_xyzw, rotation_vector_from_xyzw, swing_twist_xyzw
+from ecorche.body.perform import perform
 from ecorche.errors import SkeletonError
-from ecorche.io.formats import read_motion
+from ecorche.io.formats import read_character, read_motion
 from ecorche.skeleton.enforce_limits import joint_rotations, rotations_since_default
 from ecorche.skeleton.motion import Motion, bind_pose
 from ecorche.skeleton.naming.recognise import recognise
@@ -145,3 +147,25 @@ def test_a_forearm_without_such_joints_is_refused(data: Path) -> None:
         share_pronation(motion, names)
     with pytest.raises(SkeletonError, match="there is no joint 'LeftForeArmTwist'"):
         share_pronation(motion, names, ["LeftForeArmTwist"])
+
+
+def test_a_rig_with_a_radius_gets_the_forearms_turn_when_a_motion_is_put_on_it(data: Path) -> None:
+    """A mapped radioulnar joint turns with the hand, and the hand stays where retargeting put it."""
+    man = read_character(data / "human" / "male_average_cmu_mb.glb")
+    bones = man.skeleton
+    elbow, hand = bones.index("LeftForeArm"), bones.index("LeftHand")
+    radius = Skeleton(
+        (*bones.names, "LeftRadius"),
+        np.append(bones.parents, np.int32(elbow)).astype(np.int32),
+        np.concatenate([bones.bind_local, np.eye(4)[None]]),
+        np.concatenate([bones.rest_local, np.eye(4)[None]]),
+        np.concatenate([bones.tails, bones.tails[elbow][None]]),
+    )
+    walk = read_motion(data / "cmu" / "02_01.bvh")
+    plain = perform(man, walk).take.motion
+    coupled = perform(replace(man, skeleton=radius), walk, mapping={"LeftRadius": "l_radioulnar"}).take.motion
+    assert plain is not None
+    assert coupled is not None
+    np.testing.assert_allclose(coupled.world()[:, hand], plain.world()[:, hand], atol=1e-9)
+    turned = np.abs(coupled.local[:, -1, :3, :3] - np.eye(3)).max(axis=(1, 2))
+    assert turned.max() > 0.2

@@ -16,6 +16,8 @@ from ecorche.skeleton.enforce_limits import LimitReport, enforce_limits
 from ecorche.skeleton.human_limits import human_joints
 from ecorche.skeleton.motion import Motion, bind_pose
 from ecorche.skeleton.naming import recognise
+from ecorche.skeleton.naming.vocabulary import RADIOULNAR
+from ecorche.skeleton.radioulnar import share_pronation
 from ecorche.skeleton.resample import resample
 from ecorche.skeleton.retarget import RetargetReport, retarget
 
@@ -81,6 +83,9 @@ def perform(
             motion, character.skeleton, mode=feet, mapping=mapping, source_mapping=source_mapping
         )
         motion, report = moved.motion, moved.report
+        canonical = recognise(character.skeleton, mapping).canonical
+        if not set(RADIOULNAR).isdisjoint(canonical):  # no source moves it: the forearm's turn does
+            motion = share_pronation(motion, canonical)
     if rate is not None:
         motion = resample(motion, rate=rate)
     if frames is not None:

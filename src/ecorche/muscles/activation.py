@@ -22,6 +22,7 @@ import numpy.typing as npt
 
 from ecorche.base.names import suggestion
 from ecorche.base.rotations import normalise, xyzw_from_matrix
+from ecorche.base.smooth_step import smooth_step
 from ecorche.base.transforms import nearest_rotation
 from ecorche.errors import EcorcheError
 from ecorche.skeleton.kinematics import difference_from_bind
@@ -327,12 +328,6 @@ class Anticipating:
             ahead += share * 0.5 * (drive[k : k + len(ahead)] + drive[k + 1 : k + 1 + len(ahead)])
         rows = np.clip(_held(motion.times, clock[: len(ahead)], ahead), 0.0, 1.0)
         return self.angles.together(rows)
-
-
-def smooth_step(x: npt.ArrayLike) -> Floats:
-    """0 below 0, 1 above 1, and 3x² − 2x³ between: a smooth onset."""
-    x = np.clip(np.asarray(x, np.float64), 0.0, 1.0)
-    return np.asarray(x * x * (3.0 - 2.0 * x))
 
 
 def table_for(

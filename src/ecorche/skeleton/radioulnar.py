@@ -31,6 +31,7 @@ from ecorche.errors import SkeletonError
 from ecorche.skeleton.enforce_limits import joint_rotations, rotations_since_default
 from ecorche.skeleton.joints import IDENTITY, knee_angles, twist_angle
 from ecorche.skeleton.motion import Motion
+from ecorche.skeleton.naming.vocabulary import RADIOULNAR
 from ecorche.skeleton.reach import anatomical_frame
 from ecorche.skeleton.skeleton import Skeleton
 
@@ -38,8 +39,6 @@ Floats = npt.NDArray[np.float64]
 
 FOREARM = np.array([0.0, -1.0, 0.0])
 """The forearm's direction in the default pose."""
-
-_RADIOULNAR = ("l_radioulnar", "r_radioulnar")
 
 _FRAME = anatomical_frame(limb=FOREARM, x=(-1, 0, 0))
 
@@ -96,7 +95,7 @@ def share_pronation(
     """
     skeleton = motion.skeleton
     twisting = {skeleton.index(name) for name in twist_joints}
-    twisting |= {joint for joint, name in enumerate(canonical_names) if name in _RADIOULNAR}
+    twisting |= {joint for joint, name in enumerate(canonical_names) if name in RADIOULNAR}
     joint_of = {name: joint for joint, name in enumerate(canonical_names) if name is not None}
     placed: dict[int, Floats] = {}
     for side in "lr":
@@ -104,7 +103,7 @@ def share_pronation(
         if elbow is None or wrist is None:
             continue
         shares = {
-            joint: 1.0 if canonical_names[joint] in _RADIOULNAR else _share(skeleton, joint, elbow, wrist)
+            joint: 1.0 if canonical_names[joint] in RADIOULNAR else _share(skeleton, joint, elbow, wrist)
             for joint in sorted(twisting)
             if _is_below(skeleton, joint, elbow) and not _is_below(skeleton, joint, wrist)
         }

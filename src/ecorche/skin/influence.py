@@ -23,6 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ecorche.base.checks import require_indices
+from ecorche.base.smooth_step import smooth_step
 from ecorche.errors import EcorcheError, MeshError
 from ecorche.muscles.sections import SectionCoordinates, Sections
 from ecorche.skin.weights import SkinWeights
@@ -158,12 +159,6 @@ def influence(
         columns = np.stack([weight, at.t, at.a, fat, side])[:, kept]
         found.append((vertices[kept], np.full(kept.sum(), muscle), columns))
     return _in_rows(found, weights.vertex_count)
-
-
-def smooth_step(x: Floats) -> Floats:
-    """0 up to x = 0, 1 from x = 1, between them a cubic that is level at both ends."""
-    x = np.clip(x, 0.0, 1.0)
-    return x * x * (3.0 - 2.0 * x)
 
 
 def _template_fade(

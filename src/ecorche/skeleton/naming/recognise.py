@@ -13,7 +13,7 @@ from ecorche.errors import SkeletonError
 from ecorche.skeleton.naming.by_name import match_names
 from ecorche.skeleton.naming.by_shape import match_shape
 from ecorche.skeleton.naming.roles import Role, role_by_name, roles
-from ecorche.skeleton.naming.vocabulary import JOINTS, canonical_name
+from ecorche.skeleton.naming.vocabulary import JOINTS, RADIOULNAR, canonical_name
 from ecorche.skeleton.skeleton import Skeleton
 
 
@@ -77,7 +77,7 @@ def _checked(skeleton: Skeleton, mapping: Mapping[str, str]) -> dict[int, str]:
             raise SkeletonError(
                 f"{wanted!r} is no canonical joint name",
                 where=f"mapping of joint {name!r}",
-                remedy=suggestion(wanted, JOINTS),
+                remedy=suggestion(wanted, [*JOINTS, *RADIOULNAR]),
             )
         if canonical in given.values():
             raise SkeletonError(f"two joints are mapped to {canonical!r}", where="mapping", remedy="Keep one")

@@ -162,9 +162,16 @@ ALIASES: dict[str, str] = dict(_aliases())
 """Older H-Anim spellings (1.0, 1.1 and ISO/IEC 19774:2005), and the unnumbered ones, to ours."""
 
 
+RADIOULNAR = ("l_radioulnar", "r_radioulnar")
+"""Joints the thesis adds (3.2): the radius turning about the ulna, a leaf below the elbow beside the wrist.
+
+The standard lets an author append leaves; no rig's names say them, so a mapping must.
+"""
+
+
 def canonical_name(name: str) -> str | None:
     """The canonical spelling of an H-Anim joint name of any version; None when it is none."""
-    if name in JOINTS:
+    if name in JOINTS or name in RADIOULNAR:
         return name
     if name in ALIASES:
         return ALIASES[name]
