@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import xml.etree.ElementTree as ElementTree
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -16,13 +17,13 @@ from ecorche.base.rotations import matrix_from_xyzw, xyzw_from_axis_angle
 from ecorche.body.character import Character
 from ecorche.errors import SkeletonError
 from ecorche.io.formats import read_character
+from ecorche.muscles.muscle import Muscle
+from ecorche.muscles.scapula import VirtualScapula, difference_with, scapula_upward_rotation
 from ecorche.muscles.template import (
     RIGHT_SIDE,
     TEMPLATE,
-    PlacedMuscle,
     Placement,
     place,
-    scapula_upward_rotation,
     segment_frames,
     segments,
 )
@@ -44,9 +45,12 @@ PEOPLE = (
     "mesh2motion/human-male.glb",
 )
 
+BY_NAME = {muscle.name: muscle for muscle in TEMPLATE}
+
 EXCEPTIONS = {
     # turning the whole collar bone about its inner end takes the blade's inner border down, not up
     ("rhomboid major", "sternoclavicular", "elevation"),
+    ("levator scapulae", "sternoclavicular", "elevation"),
 }
 """Muscle, joint and direction whose sign may be wrong on some rig, and why."""
 
@@ -158,25 +162,25 @@ def test_limb_frames_reach_from_joint_to_joint_in_any_bind_pose(data: Path) -> N
 
 @pytest.mark.parametrize("path", PEOPLE)
 def test_every_muscle_finds_its_place_on_real_people(data: Path, path: str) -> None:
-    character, _, placement = _person(data / path)
+    _, _, placement = _person(data / path)
     assert len(placement.muscles) + len(placement.left_out) == len(TEMPLATE)
     assert all("metacarpophalangeal" in left.reason for left in placement.left_out), placement.left_out
     assert len(placement.left_out) <= (4 if "cmu" in path else 0)
     for m in placement.muscles:
         assert np.isfinite(m.positions).all()
-        assert len(set(m.joints.tolist())) >= 2
-        assert m.joints.max() < character.skeleton.joint_count
+        assert len(set(m.joints)) >= 2
+        assert max(m.joints) < placement.skeleton.joint_count
         assert np.isclose(np.linalg.norm(m.outward), 1.0)
-        assert 0.001 < m.half_width < 0.1, m.template.name
+        assert 0.001 < m.thickness[0, 3] < 0.1, m.name
 
 
 def test_left_and_right_lie_symmetrically_on_a_symmetric_body() -> None:
     skeleton = standing_figure()
-    by_name = {m.template.name: m for m in place(TEMPLATE, skeleton, recognise(skeleton)).muscles}
+    by_name = {m.name: m for m in place(TEMPLATE, skeleton, recognise(skeleton)).muscles}
     mirror = np.array([-1.0, 1.0, 1.0])
     assert len(by_name) == len(TEMPLATE)
     for name, m in by_name.items():
-        if m.template.side == "right":
+        if name.endswith("right"):
             twin = by_name[name.removesuffix("right") + "left"]
             assert np.allclose(twin.positions, mirror * m.positions, atol=1e-12), name
             assert np.allclose(twin.outward, mirror * m.outward, atol=1e-12), name
@@ -184,7 +188,7 @@ def test_left_and_right_lie_symmetrically_on_a_symmetric_body() -> None:
 
 def test_a_bust_and_a_one_armed_man_get_the_muscles_they_can_have() -> None:
     whole = standing_figure()
-    everyone = {m.template.name: m for m in place(TEMPLATE, whole, recognise(whole)).muscles}
+    everyone = {m.name: m for m in place(TEMPLATE, whole, recognise(whole)).muscles}
 
     one_armed = _without(whole, {"l_sternoclavicular"})
     placed = place(TEMPLATE, one_armed, recognise(one_armed))
@@ -193,10 +197,10 @@ def test_a_bust_and_a_one_armed_man_get_the_muscles_they_can_have() -> None:
     assert "l_shoulder" in out["biceps brachii, long head, left"]
     assert not any(name.endswith("right") for name in out)
     for m in placed.muscles:
-        assert np.allclose(m.positions, everyone[m.template.name].positions, atol=1e-9), m.template.name
+        assert np.allclose(m.positions, everyone[m.name].positions, atol=1e-9), m.name
 
     bust = _without(whole, {"l_hip", "r_hip"})
-    kept = {m.template.name for m in place(TEMPLATE, bust, recognise(bust)).muscles}
+    kept = {m.name for m in place(TEMPLATE, bust, recognise(bust)).muscles}
     assert "pectoralis major, sternal, right" in kept
     assert "sternocleidomastoid, sternal, left" in kept
     assert not any("femoris" in name or "rectus abdominis" in name for name in kept)
@@ -204,7 +208,7 @@ def test_a_bust_and_a_one_armed_man_get_the_muscles_they_can_have() -> None:
 
 def test_a_rig_without_fingers_keeps_the_long_finger_muscles(data: Path) -> None:
     _, _, placement = _person(data / PEOPLE[0])
-    names = {m.template.name for m in placement.muscles}
+    names = {m.name for m in placement.muscles}
     assert "extensor digitorum, right" in names
     assert any(
         "extensor digitorum, right" in note and "r_metacarpophalangeal_3" in note for note in placement.notes
@@ -261,8 +265,8 @@ def _turned(skeleton: Skeleton, moved: Floats, joint: int, axis: npt.ArrayLike, 
     return result
 
 
-def _length(muscle: PlacedMuscle, moved: Floats) -> float:
-    matrices = moved[muscle.joints]
+def _length(muscle: Muscle, moved: Floats) -> float:
+    matrices = moved[list(muscle.joints)]
     points = np.einsum("nij,nj->ni", matrices[:, :3, :3], muscle.positions) + matrices[:, :3, 3]
     return float(np.linalg.norm(np.diff(points, axis=0), axis=1).sum())
 
@@ -270,15 +274,15 @@ def _length(muscle: PlacedMuscle, moved: Floats) -> float:
 class _Poses:
     """A person in the default pose, each of whose joints can be bent a little."""
 
-    def __init__(self, skeleton: Skeleton, naming: Naming) -> None:
-        self.skeleton = skeleton
+    def __init__(self, skeleton: Skeleton, naming: Naming, scapulae: Sequence[VirtualScapula]) -> None:
+        self.skeleton, self.scapulae = skeleton, scapulae
         self.default = _default_from_bind(skeleton, naming)
         self.parts = segments(skeleton, naming)
         self.bent: dict[tuple[str, str, str], tuple[Floats, Floats]] = {}
 
-    def lengthening(self, muscle: PlacedMuscle, joint: str, direction: str) -> float:
+    def lengthening(self, muscle: Muscle, joint: str, direction: str) -> float:
         """Change of length per angle, a central difference [m/rad]."""
-        side, angle = muscle.template.side, 1e-4
+        side, angle = BY_NAME[muscle.name].side, 1e-4
         key = (joint, direction, side)
         if key not in self.bent:
             carrier, start = self.parts[joint].joint, self.default
@@ -286,8 +290,13 @@ class _Poses:
                 raised = axis_of(joint, "abduction", side)
                 start = _turned(self.skeleton, start, carrier, raised, 0.5 * np.pi)
             axis = axis_of(joint, direction, side)
-            there = _turned(self.skeleton, start, carrier, axis, angle)
-            back = _turned(self.skeleton, start, carrier, axis, -angle)
+            there, back = (
+                np.eye(4)
+                + difference_with(
+                    _turned(self.skeleton, start, carrier, axis, turn) - np.eye(4), self.scapulae
+                )
+                for turn in (angle, -angle)
+            )
             self.bent[key] = (there, back)
         there, back = self.bent[key]
         return (_length(muscle, there) - _length(muscle, back)) / (2.0 * angle)
@@ -325,8 +334,8 @@ KNOWN = (
 @pytest.mark.parametrize("path", [PEOPLE[0], PEOPLE[4], PEOPLE[6]])
 def test_muscles_shorten_and_lengthen_as_everyone_knows(data: Path, path: str) -> None:
     character, naming, placement = _person(data / path)
-    poses = _Poses(character.skeleton, naming)
-    by_name = {m.template.name: m for m in placement.muscles}
+    poses = _Poses(character.skeleton, naming, placement.scapulae)
+    by_name = {m.name: m for m in placement.muscles}
     for name, joint, direction, sign in KNOWN:
         for side in ("right", "left"):
             sided = joint.replace("r_", "l_") if side == "left" else joint
@@ -337,17 +346,17 @@ def test_muscles_shorten_and_lengthen_as_everyone_knows(data: Path, path: str) -
 @pytest.mark.parametrize("path", [PEOPLE[0], PEOPLE[4], PEOPLE[6]])
 def test_the_action_table_agrees_with_the_lines(data: Path, path: str, figure: Figure) -> None:
     character, naming, placement = _person(data / path)
-    poses = _Poses(character.skeleton, naming)
+    poses = _Poses(character.skeleton, naming, placement.scapulae)
     wrong, count = [], 0
     for m in placement.muscles:
-        for action in m.template.actions:
+        for action in BY_NAME[m.name].actions:
             if action.joint in poses.parts:
                 count += 1
                 change = poses.lengthening(m, action.joint, action.direction)
                 if not change < 0.0:
                     wrong.append(
                         (
-                            m.template.muscle,
+                            m.muscle,
                             action.joint.removeprefix("l_").removeprefix("r_"),
                             action.direction,
                         )

@@ -23,7 +23,8 @@ def man(data: Path) -> Character:
 
 @pytest.fixture(scope="module")
 def muscles(man: Character) -> Musculature:
-    return musculature(place(TEMPLATE, man.skeleton, recognise(man.skeleton)), man.skeleton)
+    placement = place(TEMPLATE, man.skeleton, recognise(man.skeleton))
+    return musculature(placement.muscles, man.skeleton, placement.scapulae)
 
 
 def test_every_placed_muscle_is_there_by_name(muscles: Musculature) -> None:
@@ -53,7 +54,7 @@ def test_muscles_keep_their_volume_in_motion(
 
 
 def contracted_at_bind(muscles: Musculature) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
-    count = muscles.frames.paths.skeleton.joint_count
+    count = muscles.frames.paths.skeleton.joint_count - len(muscles.scapulae)
     return muscles.posed(np.zeros((count, 4, 4)))[1].volumes()
 
 

@@ -14,7 +14,13 @@ from ecorche.errors import DocumentError
 
 Document = dict[str, Any]
 
-MIGRATIONS: dict[int, Callable[[Document], Document]] = {}
+
+def _without_muscles(document: Document) -> Document:
+    """Version 1 had no muscles; all of version 2's new fields may be left out."""
+    return document
+
+
+MIGRATIONS: dict[int, Callable[[Document], Document]] = {1: _without_muscles}
 """From this version to the next: takes the plain values of a file, returns new ones."""
 
 

@@ -15,7 +15,7 @@ from pydantic_core import PydanticCustomError
 
 from ecorche.base.names import suggestion
 
-VERSION: Final = 1
+VERSION: Final = 2
 """The version of the rig format this Ecorche writes; it reads this one and all before."""
 
 
@@ -93,6 +93,14 @@ Range = Annotated[tuple[Degrees, Degrees], AfterValidator(_require_order)]
 Play = Annotated[float, Field(ge=0.0, le=180.0)]
 TwistKey = Annotated[tuple[Degrees, Degrees, Degrees, Degrees], AfterValidator(_require_key_order)]
 """Swing x, swing y, least twist, greatest twist."""
+Vector = tuple[float, float, float]
+Share = Annotated[float, Field(ge=0.0, le=1.0)]
+Positive = Annotated[float, Field(gt=0.0)]
+HalfAxis = Annotated[float, Field(ge=0.0)]
+HalfCurve = tuple[HalfAxis, HalfAxis, HalfAxis, HalfAxis]
+"""Four control values of one half of a muscle, from its origin's side to its insertion's."""
+Offset = tuple[float, float]
+HalfSweep = tuple[Offset, Offset, Offset, Offset]
 Hash = Annotated[str, Field(pattern=r"^ecorche1:[0-9a-f]{64}$")]
 MapName = Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_ .-]{0,63}$")]
 
@@ -178,6 +186,23 @@ class SetAside(Spec):
     joints: Mapping[str, JointSpec] = Field(default_factory=dict)
 
 
+class VirtualScapulaSpec(Spec):
+    """A shoulder blade the rig lacks: it rides on the girdle and turns up as the arm rises."""
+
+    girdle: str
+    """The joint that carries it: a collar bone where there is one, else the chest."""
+    thorax: str
+    """The joint of the chest, on which the arm's elevation is measured."""
+    arm: str
+    """The joint of the upper arm, whose place it turns about."""
+    axis: Direction
+    """Axis of upward rotation at bind, right-handed."""
+    hanging: Direction
+    """Where a hanging arm points, at bind."""
+    arm_direction: Direction
+    """Where the upper arm points at bind."""
+
+
 class SkeletonSpec(Spec):
     """What the joints are called in anatomy, and how they may move."""
 
@@ -187,6 +212,8 @@ class SkeletonSpec(Spec):
     """Joint models by the character's joint name; joints left out take the human defaults."""
     limits: Literal["off", "enforce"] = "off"
     """Whether motion is kept within the joints' limits."""
+    virtual_scapulae: Mapping[str, VirtualScapulaSpec] = Field(default_factory=dict)
+    """Joints that are not in the character; muscles may be attached to them by name."""
     set_aside: SetAside | None = None
     """Put there by a rebind."""
 
@@ -196,6 +223,93 @@ class SkinningSpec(Spec):
 
     method: Literal["linear", "dual_quaternion", "contour"] | None = None
     """None keeps what the character file asks for."""
+
+
+class PathPointSpec(Spec):
+    """A point of a muscle's path."""
+
+    joint: str
+    """The joint, or virtual scapula, it moves with."""
+    at: Vector
+    """Where it is at bind, in that joint's own frame [m]."""
+
+
+class ActionSpec(Spec):
+    """A direction in which a muscle moves a joint: turning it that way makes the muscle work."""
+
+    joint: str
+    """The character's joint."""
+    axis: Direction
+    """What it turns about, in world axes at bind, right-handed."""
+    degrees: tuple[Degrees, Degrees]
+    """From bind: where the muscle begins to work, and where it works fully."""
+    weight: Share = 1.0
+    """How active it is then."""
+
+
+class InfluenceSpec(Spec):
+    """Which part of the skin a muscle moves, and how much."""
+
+    neighbourhood: Literal["fitted", "half_space", "radial"] = "fitted"
+    """The vertices over the muscle, on its outer side, or round it."""
+    weighting: Literal["binary", "spline"] = "spline"
+    """All alike, or as much as the muscle is thick there."""
+    radius: Positive | None = None
+    """How far a radial neighbourhood reaches [m]; None is half as much again as the muscle."""
+    joints: tuple[str, ...] = ()
+    """The joints whose skin it may move."""
+    painted: MapName | None = None
+    """A map of weights, 0 to 1, that takes the place of those found; see `maps`."""
+
+
+class MuscleSpec(Spec):
+    """A muscle: a spindle on a path. Several of one flat or many-headed muscle share `muscle`."""
+
+    muscle: str = ""
+    """What it is a part of, such as "deltoid"."""
+    group: str = ""
+    """What it is one of, such as "elbow flexors"; gains are given by group."""
+    path: Annotated[tuple[PathPointSpec, ...], Field(min_length=2)]
+    """Origin, via points, insertion."""
+    outward: Direction
+    """Towards the skin at bind, in world axes: the direction in which it bulges, before it is made
+    perpendicular to the path."""
+    belly: Annotated[float, Field(gt=0.0, lt=1.0)] = 0.5
+    """Where the two halves meet, as a share of the length from the origin."""
+    scale: Positive = 1.0
+    """Half-axis of the section towards the skin, over the one across; below 1 is flat."""
+    thickness: tuple[HalfCurve, HalfCurve]
+    """Control values of the half-axis across [m], from the origin to the belly and on to the insertion."""
+    sweep: tuple[HalfSweep, HalfSweep] | None = None
+    """Control offsets of the section's centre from the path, outwards and sideways [m]; None is none."""
+    largest_bulge: Annotated[float, Field(ge=1.0, le=3.0)] = 1.3
+    """The bulge at full activation."""
+    max_force: Annotated[float, Field(ge=0.0)] = 0.0
+    """The force at full activation [N]."""
+    force_source: str = ""
+    influence: InfluenceSpec = InfluenceSpec()
+    actions: tuple[ActionSpec, ...] = ()
+
+
+class ActivationSpec(Spec):
+    """How active the muscles are when a bake is not told otherwise."""
+
+    source: Literal["joints", "anticipating", "constant"] = "joints"
+    """By the joints' angles; before the motion, released as the bones move; or always the same."""
+    value: Share = 0.0
+    """The activation where it is constant."""
+
+
+class MusclesSpec(Spec):
+    """The muscles of the character."""
+
+    named: Mapping[str, MuscleSpec] = Field(default_factory=dict)
+    """Each muscle by its own name."""
+    volume: Literal["exact", "two_cone"] = "exact"
+    """What keeps their volume as they change length."""
+    activation: ActivationSpec = ActivationSpec()
+    gains: Mapping[str, Annotated[float, Field(ge=0.0, le=10.0)]] = Field(default_factory=dict)
+    """By group: how much of the muscles' effect on the skin is shown; 1 where a group is not named."""
 
 
 class MapRef(Spec):
@@ -235,13 +349,14 @@ class ArraysRef(Spec):
 class RigSpec(Spec):
     """A rig file."""
 
-    version: Literal[1]
+    version: Literal[2]
     name: str
     character: CharacterRef
     body: str | None = None
     """The mesh that is the body; None takes the one that covers most joints."""
     skeleton: SkeletonSpec = SkeletonSpec()
     skinning: SkinningSpec = SkinningSpec()
+    muscles: MusclesSpec = MusclesSpec()
     maps: Mapping[MapName, MapRef] = Field(default_factory=dict)
     arrays: ArraysRef | None = None
     """Written with the file; None only until then."""

@@ -15,6 +15,7 @@ a muscle whose centre lies deeper than its radius needs no question at all. Musc
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -22,12 +23,12 @@ import numpy.typing as npt
 
 from ecorche.base.signed_distance import SignedSurface
 from ecorche.errors import EcorcheError
-from ecorche.muscles.musculature import TENDON, Musculature
+from ecorche.muscles.muscle import Muscle
 from ecorche.muscles.paths import Paths, paths_at
 from ecorche.muscles.section_frames import SectionFrames, section_frames
 from ecorche.muscles.spindle import Spindles, spindle_from_numbers
 from ecorche.muscles.spindle_mesh import ring_places
-from ecorche.muscles.template.place import PlacedMuscle, Placement
+from ecorche.muscles.template.place import TENDON
 from ecorche.skeleton.skeleton import Skeleton
 
 Floats = npt.NDArray[np.float64]
@@ -95,18 +96,18 @@ class FitReport:
 
 
 def fit_to_skin(
-    placement: Placement,
+    muscles: Sequence[Muscle],
     skeleton: Skeleton,
     points: npt.ArrayLike,
     triangles: npt.ArrayLike,
     *,
     tissue: float = TISSUE,
-) -> tuple[Musculature, FitReport]:
-    """The placed muscles fitted under a skin at bind, and what that took.
+) -> tuple[tuple[Muscle, ...], FitReport]:
+    """The muscles fitted under a skin at bind, and what that took.
 
     Args:
-        placement: Muscles on this skeleton.
-        skeleton: The joints.
+        muscles: Muscles of any size at about the right place.
+        skeleton: The joints they ride on, virtual ones included.
         points: The skin's vertices at bind [m], shape (vertices, 3).
         triangles: Its triangles, counter-clockwise seen from outside, shape (triangles, 3).
         tissue: Least thickness of skin and fat over the muscles [m].
@@ -119,13 +120,13 @@ def fit_to_skin(
             remedy="Give the body's mesh, three corners a triangle",
         )
     skin = SignedSurface(points, corners)
-    widths = np.array([muscle.half_width for muscle in placement.muscles])
-    flatness = np.array([muscle.template.flatness for muscle in placement.muscles])
-    placed, moved = _drawn_in(placement.muscles, skin, tissue)
+    widths = np.array([_half_width(muscle) for muscle in muscles])
+    flatness = np.array([muscle.scale for muscle in muscles])
+    placed, moved = _drawn_in(tuple(muscles), skin, tissue)
     paths = paths_at(
         skeleton,
-        [list(zip(muscle.joints.tolist(), muscle.positions, strict=True)) for muscle in placed],
-        [muscle.template.name for muscle in placed],
+        [list(zip(muscle.joints, muscle.positions, strict=True)) for muscle in placed],
+        [muscle.name for muscle in placed],
     )
     hinted = section_frames(paths, [muscle.outward for muscle in placed])
     frames, turned = _turned_to_skin(hinted, placed, skin)
@@ -133,9 +134,16 @@ def fit_to_skin(
     shape.sweep_inwards(skin, tissue)
     shape.grow(tissue)
     exposed = shape.shrink(skin, tissue)
-    placed = tuple(
-        replace(muscle, outward=out, half_width=float(width))
-        for muscle, out, width in zip(placed, frames.out, shape.side, strict=True)
+    spindles = shape.spindles()
+    fitted = tuple(
+        replace(
+            muscle,
+            outward=frames.out[m],
+            thickness=spindles.thickness[m],
+            sweep=spindles.sweep[m],
+            scale=float(spindles.scale[m]),
+        )
+        for m, muscle in enumerate(placed)
     )
     report = FitReport(
         moved=moved,
@@ -145,18 +153,23 @@ def fit_to_skin(
         turned=turned,
         exposed=tuple((paths.names[m], float(exposed[m])) for m in np.flatnonzero(exposed > 0.0)),
     )
-    return Musculature(placed, frames, shape.spindles()), report
+    return fitted, report
+
+
+def _half_width(muscle: Muscle) -> float:
+    """The half-axis along S at the belly [m]."""
+    return float(muscle.thickness[0, 3])
 
 
 def _drawn_in(
-    muscles: tuple[PlacedMuscle, ...], skin: SignedSurface, tissue: float
-) -> tuple[tuple[PlacedMuscle, ...], tuple[Moved, ...]]:
+    muscles: tuple[Muscle, ...], skin: SignedSurface, tissue: float
+) -> tuple[tuple[Muscle, ...], tuple[Moved, ...]]:
     """The muscles with all path points under the skin, deep enough for a tendon of their width."""
     counts = [len(muscle.positions) for muscle in muscles]
     starts = np.cumsum([0, *counts])
     before = np.concatenate([muscle.positions for muscle in muscles])
     after = before.copy()
-    tendon = np.repeat([TENDON * m.half_width * max(1.0, m.template.flatness) for m in muscles], counts)
+    tendon = np.repeat([TENDON * _half_width(m) * max(1.0, m.scale) for m in muscles], counts)
     wanted = tissue + MOST_GROWTH * tendon
     first = np.setdiff1d(np.arange(len(before)), starts[1:] - 1)  # the node that begins each segment
     share: Floats = np.linspace(0.0, 1.0, 7)[:, None]
@@ -181,7 +194,7 @@ def _drawn_in(
         first = first[moving[first] | moving[first + 1]]
     distance = np.linalg.norm(after - before, axis=1)
     moved = tuple(
-        Moved(muscle.template.name, int(row - start), float(distance[row]))
+        Moved(muscle.name, int(row - start), float(distance[row]))
         for muscle, start, end in zip(muscles, starts[:-1], starts[1:], strict=True)
         for row in range(start, end)
         if distance[row] > 1e-6
@@ -194,14 +207,14 @@ def _drawn_in(
 
 
 def _turned_to_skin(
-    frames: SectionFrames, muscles: tuple[PlacedMuscle, ...], skin: SignedSurface
+    frames: SectionFrames, muscles: tuple[Muscle, ...], skin: SignedSurface
 ) -> tuple[SectionFrames, Floats]:
     """The frames with S_d halfway to the nearest skin, less where skin and hint disagree; the angles.
 
     Directions are averaged over the belly, so that a muscle between two sides of a limb does not choose
     one of them by a hair's breadth. The angle at the belly is the angle about OI: transport keeps it.
     """
-    belly = np.array([muscle.template.belly for muscle in muscles])
+    belly = np.array([muscle.belly for muscle in muscles])
     t = np.clip(belly[:, None] + np.linspace(-0.2, 0.2, 5), 0.0, 1.0)
     points, along, out = frames.bind.at(t)
     _, outward = skin.depth(points)
@@ -224,12 +237,12 @@ class _Shape:
         self,
         paths: Paths,
         frames: SectionFrames,
-        muscles: tuple[PlacedMuscle, ...],
+        muscles: tuple[Muscle, ...],
         side: Floats,
         out: Floats,
     ) -> None:
         self.lengths = paths.bind.lengths
-        self.belly = np.array([muscle.template.belly for muscle in muscles])
+        self.belly = np.array([muscle.belly for muscle in muscles])
         self.side, self.out = side.copy(), out.copy()
         self.arch = np.zeros(len(side))
         self.fullness = np.full((2, len(side)), FULLNESS)

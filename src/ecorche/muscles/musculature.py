@@ -1,26 +1,25 @@
 """All muscles of one body together: where they run, which way they face, and their shapes.
 
-Everything here is constant; `posed` gives one frame of it. Muscles keep the order of the placement.
+Everything here is constant; `posed` gives one frame of it. Muscles keep the order they were given in.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from ecorche.muscles.muscle import Muscle
 from ecorche.muscles.paths import paths_at
+from ecorche.muscles.scapula import VirtualScapula, difference_with, with_scapulae
 from ecorche.muscles.section_frames import PosedFrames, SectionFrames, section_frames
-from ecorche.muscles.spindle import Spindles, spindle_from_numbers
-from ecorche.muscles.template.place import PlacedMuscle, Placement
-from ecorche.muscles.volume import SpindleStates, contract
+from ecorche.muscles.spindle import Spindles
+from ecorche.muscles.volume import SpindleStates, VolumeRule, contract
 from ecorche.skeleton.skeleton import Skeleton
 
 Floats = npt.NDArray[np.float64]
-
-TENDON = 0.15
-"""Half-width of a tendon where it meets the bone, as a share of the belly's."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -28,49 +27,65 @@ class Musculature:
     """The muscles of a body at bind.
 
     Attributes:
-        placed: What each muscle is and where its path runs.
+        muscles: What each muscle is; numbers of joints are those of ``frames.paths.skeleton``.
+        scapulae: Shoulder blades the character's skeleton lacks; they follow its joints in the numbering.
         frames: Paths and bulge directions.
         spindles: Shapes.
+        volume: What keeps their volume.
     """
 
-    placed: tuple[PlacedMuscle, ...]
+    muscles: tuple[Muscle, ...]
+    scapulae: tuple[VirtualScapula, ...]
     frames: SectionFrames
     spindles: Spindles
+    volume: VolumeRule = "exact"
 
     def __repr__(self) -> str:
-        return f"Musculature({len(self.placed)} muscles)"
+        return f"Musculature({len(self.muscles)} muscles)"
 
     @property
     def names(self) -> tuple[str, ...]:
         """The muscles' names, in order."""
-        return tuple(muscle.template.name for muscle in self.placed)
+        return tuple(muscle.name for muscle in self.muscles)
 
     def posed(
         self, difference: npt.ArrayLike, bulge: npt.ArrayLike = 1.0
     ) -> tuple[PosedFrames, SpindleStates]:
-        """Frames and shapes for joints ``M − I`` (..., joints, 4, 4) away from bind.
+        """Frames and shapes for the character's joints ``M − I`` (..., joints, 4, 4) away from bind.
 
-        ``bulge`` T is one number or one a muscle, (..., M). Volume is kept exactly.
+        ``bulge`` T is one number or one a muscle, (..., M).
         """
-        frames = self.frames.moved(difference)
-        return frames, contract(self.spindles, frames.path.lengths, bulge=bulge)
+        moved = difference_with(np.asarray(difference, np.float64), self.scapulae)
+        frames = self.frames.moved(moved)
+        return frames, contract(self.spindles, frames.path.lengths, bulge=bulge, volume=self.volume)
 
 
-def musculature(placement: Placement, skeleton: Skeleton) -> Musculature:
-    """The placed muscles with the template's own proportions, not yet fitted to a skin."""
-    placed = placement.muscles
+def musculature(
+    muscles: Sequence[Muscle],
+    skeleton: Skeleton,
+    scapulae: Sequence[VirtualScapula] = (),
+    *,
+    volume: VolumeRule = "exact",
+) -> Musculature:
+    """The muscles of a character, ready to be posed.
+
+    Args:
+        muscles: The muscles.
+        skeleton: The character's joints.
+        scapulae: Its virtual shoulder blades, numbered after the joints.
+        volume: ``"exact"`` keeps the volume of the shapes, ``"two_cone"`` that of two cones.
+    """
     paths = paths_at(
-        skeleton,
-        [list(zip(muscle.joints.tolist(), muscle.positions, strict=True)) for muscle in placed],
-        [muscle.template.name for muscle in placed],
+        with_scapulae(skeleton, scapulae),
+        [list(zip(muscle.joints, muscle.positions, strict=True)) for muscle in muscles],
+        [muscle.name for muscle in muscles],
     )
-    half_widths = np.array([muscle.half_width for muscle in placed])
-    spindles = spindle_from_numbers(
-        paths.bind.lengths,
-        half_widths,
-        belly=[muscle.template.belly for muscle in placed],
-        scale=[muscle.template.flatness for muscle in placed],
-        tendon_origin=TENDON * half_widths,
-        tendon_insertion=TENDON * half_widths,
+    spindles = Spindles(
+        thickness=np.array([muscle.thickness for muscle in muscles]).reshape(-1, 2, 4),
+        sweep=np.array([muscle.sweep for muscle in muscles]).reshape(-1, 2, 4, 2),
+        belly=np.array([muscle.belly for muscle in muscles]),
+        scale=np.array([muscle.scale for muscle in muscles]),
+        bind_length=paths.bind.lengths,
     )
-    return Musculature(placed, section_frames(paths, [muscle.outward for muscle in placed]), spindles)
+    outward = np.array([muscle.outward for muscle in muscles]).reshape(-1, 3)
+    return Musculature(tuple(muscles), tuple(scapulae), section_frames(paths, outward), spindles, volume)

@@ -1,6 +1,6 @@
 """The anatomical template: superficial muscles of a human by name, place, shape, force and action.
 
-`TEMPLATE` holds both sides; `place` puts it on a skeleton.
+`TEMPLATE` holds both sides; `place` puts it on a skeleton, and `fit_to_skin` then under a skin.
 """
 
 from ecorche.muscles.template.forearm import FOREARM_AND_HAND
@@ -8,8 +8,7 @@ from ecorche.muscles.template.hip_and_thigh import HIP_AND_THIGH
 from ecorche.muscles.template.lower_leg import LOWER_LEG
 from ecorche.muscles.template.muscle import Action, Attachment, TemplateMuscle
 from ecorche.muscles.template.neck import NECK_MUSCLES
-from ecorche.muscles.template.place import LeftOut, PlacedMuscle, Placement, place
-from ecorche.muscles.template.scapula import scapula_upward_rotation
+from ecorche.muscles.template.place import LeftOut, Placement, place
 from ecorche.muscles.template.segments import segment_frames, segments
 from ecorche.muscles.template.shoulder_and_arm import SHOULDER_AND_ARM
 from ecorche.muscles.template.trunk import TRUNK_MUSCLES
@@ -31,11 +30,9 @@ __all__ = [
     "Action",
     "Attachment",
     "LeftOut",
-    "PlacedMuscle",
     "Placement",
     "TemplateMuscle",
     "place",
-    "scapula_upward_rotation",
     "segment_frames",
     "segments",
 ]

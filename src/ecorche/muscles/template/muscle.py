@@ -9,11 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from ecorche.muscles.muscle import Neighbourhood, Weighting
 from ecorche.skeleton.naming.vocabulary import mirrored as mirrored_joint
 
 Vector = tuple[float, float, float]
-Influence = Literal["fitted", "half_space", "radial"]
-Weighting = Literal["binary", "spline"]
 
 PELVIS, LUMBAR, THORAX, NECK, SKULL = "sacroiliac", "vl5", "vt1", "vc4", "skullbase"
 CLAVICLE, SCAPULA = "r_sternoclavicular", "r_acromioclavicular"
@@ -55,7 +54,8 @@ class TemplateMuscle:
         side: ``"right"`` or ``"left"``.
         group: What it is one of, such as ``"elbow flexors"``.
         path: Origin, via points, insertion.
-        limb: The segment whose surface the belly bulges.
+        limb: The segment whose surface the belly bulges, and whose frame says where outward is.
+        skin: Further segments whose skin the muscle may move; the limb's own it may always.
         outward: Direction hint for S_d, towards the skin, in the axes of ``limb``.
         belly: Position t_c of the belly's centre along the path, in (0, 1).
         thickness: Half-width b_C at the belly, across S_d, as a share of the limb's y unit.
@@ -77,11 +77,12 @@ class TemplateMuscle:
     belly: float
     thickness: float
     flatness: float
-    influence: Influence
+    influence: Neighbourhood
     weighting: Weighting
     max_force: float
     force_source: str
     actions: tuple[Action, ...]
+    skin: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -110,6 +111,7 @@ class TemplateMuscle:
             side="left" if self.side == "right" else "right",
             path=tuple(Attachment(mirrored_joint(p.segment), _flipped(p.at)) for p in self.path),
             limb=mirrored_joint(self.limb),
+            skin=tuple(mirrored_joint(segment) for segment in self.skin),
             outward=_flipped(self.outward),
             actions=tuple(replace(a, joint=mirrored_joint(a.joint)) for a in self.actions),
         )
@@ -137,13 +139,14 @@ def right(
     source: str,
     belly: float = 0.5,
     flatness: float = 0.7,
-    influence: Influence = "fitted",
+    influence: Neighbourhood = "fitted",
     weighting: Weighting = "spline",
+    skin: tuple[str, ...] = (),
 ) -> TemplateMuscle:
     """A muscle of the right side; ``name`` is ``"muscle"`` or ``"muscle: head"``."""
     muscle, _, head = name.partition(": ")
     acts = tuple(Action(*action) for action in actions)
     return TemplateMuscle(
         muscle, head, "right", group, path, limb, outward, belly, thickness, flatness,
-        influence, weighting, force, source, acts,
+        influence, weighting, force, source, acts, skin,
     )  # fmt: skip

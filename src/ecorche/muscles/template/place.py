@@ -1,40 +1,27 @@
-"""Put the template on a character's skeleton: every attachment at its place in the bind pose."""
+"""Put the template on a character's skeleton: every muscle at its place in the bind pose."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from ecorche.muscles.muscle import Muscle, Reach
+from ecorche.muscles.scapula import VirtualScapula, with_scapulae
+from ecorche.muscles.spindle import spindle_from_numbers
 from ecorche.muscles.template.muscle import DIGITS, TemplateMuscle
 from ecorche.muscles.template.segments import Segment, segments
+from ecorche.muscles.template.working_range import WorkingRanges
 from ecorche.skeleton.naming.recognise import Naming
+from ecorche.skeleton.naming.vocabulary import TRUNK
 from ecorche.skeleton.skeleton import Skeleton
 
-Floats = npt.NDArray[np.float64]
+TENDON = 0.15
+"""Half-width of a tendon where it meets the bone, as a share of the belly's."""
 
-
-@dataclass(frozen=True, eq=False)
-class PlacedMuscle:
-    """A muscle of the template on one skeleton, at bind.
-
-    Attributes:
-        template: What it is.
-        joints: The joint each path point moves with, shape (points,).
-        positions: Path points at bind, origin first [m], shape (points, 3).
-        virtual: Whether a point is on a virtual scapula, which `scapula` turns, shape (points,).
-        outward: Unit S_d hint at bind, shape (3,); not yet perpendicular to the path.
-        half_width: b_C [m].
-    """
-
-    template: TemplateMuscle
-    joints: npt.NDArray[np.int32]
-    positions: Floats
-    virtual: npt.NDArray[np.bool_]
-    outward: Floats
-    half_width: float
+_GIRDLE = ("sternoclavicular", "acromioclavicular")
+_TRUNK_SEGMENTS = ("sacroiliac", "vl5", "vt1", *(f"{side}_{part}" for side in "rl" for part in _GIRDLE))
 
 
 @dataclass(frozen=True)
@@ -47,9 +34,19 @@ class LeftOut:
 
 @dataclass(frozen=True, eq=False)
 class Placement:
-    """The muscles a skeleton has, those it cannot have, and what a person should know."""
+    """The muscles a skeleton has, those it cannot have, and what a person should know.
 
-    muscles: tuple[PlacedMuscle, ...]
+    Attributes:
+        skeleton: The character's joints, and after them the virtual scapulae.
+        scapulae: Shoulder blades the rig lacks.
+        muscles: Muscles with the template's own proportions, not yet fitted to a skin.
+        left_out: Muscles that could not be placed.
+        notes: Sentences.
+    """
+
+    skeleton: Skeleton
+    scapulae: tuple[VirtualScapula, ...]
+    muscles: tuple[Muscle, ...]
     left_out: tuple[LeftOut, ...]
     notes: tuple[str, ...]
 
@@ -60,7 +57,13 @@ def place(template: Iterable[TemplateMuscle], skeleton: Skeleton, naming: Naming
     A tendon that ends on a finger or toe the rig does not have ends at its last point before it.
     """
     parts = segments(skeleton, naming)
-    placed: list[PlacedMuscle] = []
+    scapulae = _virtual_scapulae(skeleton, naming, parts)
+    carrier = {name: part.joint for name, part in parts.items()}
+    for number, (side, _) in enumerate(scapulae):
+        carrier[f"{side}_acromioclavicular"] = skeleton.joint_count + number
+    ranges = WorkingRanges(skeleton, naming)
+    skin = _skin_joints(skeleton, naming, parts)
+    placed: list[Muscle] = []
     left_out: list[LeftOut] = []
     notes: list[str] = []
     for muscle in template:
@@ -73,24 +76,94 @@ def place(template: Iterable[TemplateMuscle], skeleton: Skeleton, naming: Naming
         if missing:
             left_out.append(LeftOut(muscle.name, f"the rig lacks {', '.join(missing)}"))
             continue
-        on = [parts[p.segment] for p in path]
-        if len({part.joint for part in on}) == 1:
-            joint = skeleton.names[on[0].joint]
+        joints = tuple(carrier[p.segment] for p in path)
+        if len(set(joints)) == 1:
+            joint = skeleton.names[parts[path[0].segment].joint]
             left_out.append(LeftOut(muscle.name, f"all of it would move with one joint, {joint!r}"))
             continue
+        positions = np.array([parts[p.segment].point(p.at) for p in path])
         limb = parts[muscle.limb]
+        half_width = muscle.thickness * float(np.linalg.norm(limb.frame[:3, 1]))
+        shape = spindle_from_numbers(
+            float(np.linalg.norm(np.diff(positions, axis=0), axis=1).sum()),
+            half_width,
+            belly=muscle.belly,
+            scale=muscle.flatness,
+            tendon_origin=TENDON * half_width,
+            tendon_insertion=TENDON * half_width,
+        )
+        concerned = {joint for segment in (muscle.limb, *muscle.skin) for joint in skin.get(segment, ())}
         placed.append(
-            PlacedMuscle(
-                muscle,
-                np.array([part.joint for part in on], np.int32),
-                np.array([part.point(p.at) for part, p in zip(on, path, strict=True)]),
-                np.array([_is_virtual_scapula(part) for part in on]),
-                limb.direction(muscle.outward),
-                muscle.thickness * float(np.linalg.norm(limb.frame[:3, 1])),
+            Muscle(
+                name=muscle.name,
+                muscle=muscle.muscle,
+                group=muscle.group,
+                joints=joints,
+                positions=positions,
+                outward=limb.direction(muscle.outward),
+                thickness=shape.thickness[0],
+                sweep=shape.sweep[0],
+                belly=muscle.belly,
+                scale=muscle.flatness,
+                reach=Reach(muscle.influence, muscle.weighting, tuple(sorted(concerned))),
+                max_force=muscle.max_force,
+                force_source=muscle.force_source,
+                actions=ranges.actions(muscle),
             )
         )
-    return Placement(tuple(placed), tuple(left_out), tuple(notes))
+    virtual = tuple(scapula for _, scapula in scapulae)
+    return Placement(with_scapulae(skeleton, virtual), virtual, tuple(placed), tuple(left_out), tuple(notes))
 
 
-def _is_virtual_scapula(part: Segment) -> bool:
-    return part.stand_in and part.name.endswith("acromioclavicular")
+def _virtual_scapulae(
+    skeleton: Skeleton, naming: Naming, parts: Mapping[str, Segment]
+) -> list[tuple[str, VirtualScapula]]:
+    """A shoulder blade for each arm whose rig has none, with the side it is on."""
+    heads, found = skeleton.bind_world[:, :3, 3], []
+    for side, word in (("r", "right"), ("l", "left")):
+        part, arm = parts.get(f"{side}_acromioclavicular"), parts.get(f"{side}_shoulder")
+        thorax = parts.get("vt1")
+        if part is None or arm is None or thorax is None or not part.stand_in:
+            continue
+        # frames of the trunk point right, up and forward: raising the right arm turns it about backward
+        up, forward = thorax.direction((0.0, 1.0, 0.0)), thorax.direction((0.0, 0.0, 1.0))
+        elbow = naming.joint(f"{side}_elbow")
+        along = arm.direction((0.0, 1.0, 0.0)) if elbow is None else heads[elbow] - heads[arm.joint]
+        found.append(
+            (
+                side,
+                VirtualScapula(
+                    name=f"virtual scapula, {word}",
+                    girdle=part.joint,
+                    thorax=thorax.joint,
+                    arm=arm.joint,
+                    pivot=heads[arm.joint].copy(),
+                    axis=-forward if side == "r" else forward,
+                    hanging=-up,
+                    arm_direction=along / np.linalg.norm(along),
+                ),
+            )
+        )
+    return found
+
+
+def _skin_joints(
+    skeleton: Skeleton, naming: Naming, parts: Mapping[str, Segment]
+) -> dict[str, tuple[int, ...]]:
+    """The joints that carry the skin of each segment.
+
+    Twist and helper joints hang from a limb's joint or lie between two named ones; their skin is the
+    limb's. The trunk's skin is one: rigs have from one to a dozen spine joints, and a muscle of the trunk
+    passes several.
+    """
+    owner = np.arange(skeleton.joint_count)
+    carried: dict[int, list[int]] = {}
+    for joint, parent in enumerate(skeleton.parents):
+        if parent >= 0 and naming.canonical[joint] is None:
+            owner[joint] = owner[parent]
+        carried.setdefault(int(owner[joint]), []).append(joint)
+    trunk_parts = [part for name, part in parts.items() if name in _TRUNK_SEGMENTS]
+    named = [joint for joint, name in enumerate(naming.canonical) if name in TRUNK]
+    trunk = {j for joint in (*named, *(part.joint for part in trunk_parts)) for j in carried.get(joint, [])}
+    found = {name: tuple(carried.get(part.joint, (part.joint,))) for name, part in parts.items()}
+    return found | {part.name: tuple(sorted(trunk)) for part in trunk_parts}

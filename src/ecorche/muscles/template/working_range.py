@@ -1,0 +1,73 @@
+"""Over which angles of a joint a muscle goes from rest to full work, told from the bind pose.
+
+Ranges are ours, after the ranges of motion in Kendall (5th ed.): a muscle begins to work a little past the
+default pose and works fully near the end of the everyday range. They are told from the default pose, a
+character is bound in any other: what the bind pose has done of the way already is taken off. At bind itself
+no muscle works.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from ecorche.base.rotations import inverse_xyzw, multiply_xyzw, rotate_xyzw
+from ecorche.muscles.activation import Action
+from ecorche.muscles.template.directions import axis_of
+from ecorche.muscles.template.muscle import TemplateMuscle
+from ecorche.skeleton.default_pose import default_from_bind
+from ecorche.skeleton.naming.recognise import Naming
+from ecorche.skeleton.skeleton import Skeleton
+
+Floats = npt.NDArray[np.float64]
+
+FULL_AT: dict[str, dict[str, float]] = {
+    "shoulder": {"flexion": 120.0, "abduction": 120.0, "horizontal adduction": 100.0},
+    "elbow": {"flexion": 120.0},
+    "hip": {"flexion": 90.0},
+    "knee": {"flexion": 100.0},
+    "radiocarpal": {"flexion": 60.0, "extension": 50.0},
+    "talocrural": {"plantarflexion": 40.0},
+}
+"""Degrees from the default pose at which a muscle works fully."""
+FULL_ELSEWHERE = 40.0
+FIRST = 5.0
+"""Degrees from bind, at least, before a muscle begins to work."""
+LEAST_SPAN = 20.0
+MOST = 150.0
+
+
+class WorkingRanges:
+    """Turns the template's directions into axes and angles of one skeleton at bind."""
+
+    def __init__(self, skeleton: Skeleton, naming: Naming) -> None:
+        self._skeleton, self._naming = skeleton, naming
+        self._default_from_bind = default_from_bind(skeleton, naming.canonical)
+
+    def actions(self, muscle: TemplateMuscle) -> tuple[Action, ...]:
+        """What a muscle does on this skeleton; actions on joints it lacks are left out."""
+        found = []
+        for action in muscle.actions:
+            joint = self._naming.joint(action.joint)
+            if joint is None:
+                continue
+            parent = self._above(joint)
+            default = self._default_from_bind[joint]
+            above = np.array([0.0, 0.0, 0.0, 1.0]) if parent < 0 else self._default_from_bind[parent]
+            axis = np.array(axis_of(action.joint, action.direction, muscle.side))
+            # how far bind is along already: the turn of the joint on its parent from default to bind
+            q = multiply_xyzw(above, inverse_xyzw(default))
+            done = float(np.degrees(2.0 * np.arctan2(q[:3] @ axis, q[3])))
+            done = (done + 180.0) % 360.0 - 180.0
+            full = FULL_AT.get(action.joint.split("_", 1)[-1], {}).get(action.direction, FULL_ELSEWHERE)
+            start = FIRST
+            end = float(np.clip(full - done, start + LEAST_SPAN, MOST))
+            x, y, z = rotate_xyzw(inverse_xyzw(above), axis)
+            found.append(Action(action.joint, (float(x), float(y), float(z)), (start, end), action.weight))
+        return tuple(found)
+
+    def _above(self, joint: int) -> int:
+        above = int(self._skeleton.parents[joint])
+        while above >= 0 and self._naming.canonical[above] is None:
+            above = int(self._skeleton.parents[above])
+        return above
