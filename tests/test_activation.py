@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -239,8 +240,7 @@ def test_missing_joints_are_told_and_unknown_names_refused() -> None:
     source = JointDriven(skeleton, naming, [[Action("l_knee", (1.0, 0.0, 0.0), (0.0, 90.0)), FLEXION]])
     assert source.notes == ("no joint is 'l_knee': actions on it are left out",)
     assert source.over(bending(np.array([2.0]), np.zeros(1)))[0, 0] > 0.5
-    with pytest.raises(EcorcheError, match=r"'l_elbw' is no canonical joint name.*l_elbow"):
-        Action("l_elbw", (1.0, 0.0, 0.0), (0.0, 90.0))
+    assert JointDriven(skeleton, naming, [[Action("l_elbw", (1.0, 0.0, 0.0), (0.0, 90.0))]]).notes
     with pytest.raises(EcorcheError, match="its axis has no direction"):
         Action("l_elbow", (0.0, 0.0, 0.0), (0.0, 90.0))
     with pytest.raises(EcorcheError, match="empty or beyond half a turn"):
@@ -253,6 +253,27 @@ def test_missing_joints_are_told_and_unknown_names_refused() -> None:
     other = skeleton_at(["a", "b"], [-1, 0], [[0, 0, 0], [0, 1, 0]])
     with pytest.raises(EcorcheError, match=r"made for another skeleton.*Retarget"):
         source.over(bind_pose(other))
+
+
+def test_the_character_s_own_names_come_before_canonical_ones() -> None:
+    skeleton, naming = arm()
+    own = replace(FLEXION, joint="LeftForeArm")
+    angles = JointAngles(skeleton, naming, [[own, FLEXION, replace(FLEXION, joint="twist")]])
+    assert angles.joints.tolist() == [3, 3, 2]
+    assert angles.above.tolist() == [1, 1, 1]  # the elbow's twist joint does not count
+    assert not angles.notes
+
+
+def test_a_creature_without_canonical_names_works_by_its_own() -> None:
+    """Joints turn on the next joint above that is no twist joint."""
+    skeleton, _ = arm()
+    naming = Naming("unknown", (None,) * 4, ("joint", "joint", "twist", "joint"), ())
+    source = JointDriven(skeleton, naming, [[replace(FLEXION, joint="LeftForeArm")]])
+    assert source.angles.above.tolist() == [1]
+    assert source.over(bending(np.radians([130.0]), np.zeros(1)))[0, 0] == pytest.approx(1.0, abs=1e-12)
+    assert JointDriven(skeleton, naming, TABLE).notes == (
+        "no joint is 'l_elbow': actions on it are left out",
+    )
 
 
 # anticipation

@@ -27,7 +27,7 @@ from ecorche.base.transforms import nearest_rotation
 from ecorche.errors import EcorcheError
 from ecorche.skeleton.kinematics import difference_from_bind
 from ecorche.skeleton.motion import Motion
-from ecorche.skeleton.naming import JOINTS, Naming, canonical_name
+from ecorche.skeleton.naming import Naming, canonical_name
 from ecorche.skeleton.skeleton import Skeleton
 
 Floats = npt.NDArray[np.float64]
@@ -144,7 +144,8 @@ class Action:
     """What a muscle does to a joint, one row of an action table.
 
     Attributes:
-        joint: The canonical name of the joint, such as ``"l_elbow"``.
+        joint: The character's own name of the joint, such as ``"LeftForeArm"``; where it has no joint of
+            that name, the canonical one counts, such as ``"l_elbow"``.
         axis: The axis it turns about, in world axes at bind; any length.
         degrees: Angles from bind about that axis where the muscle begins to work and where it works
             fully; falling where it turns the other way. Within 180 degrees of bind.
@@ -158,11 +159,6 @@ class Action:
 
     def __post_init__(self) -> None:
         where = f"action on {self.joint!r}"
-        canonical = canonical_name(self.joint)
-        if canonical is None:
-            remedy = suggestion(self.joint, JOINTS)
-            raise EcorcheError(f"{self.joint!r} is no canonical joint name", where="action", remedy=remedy)
-        object.__setattr__(self, "joint", canonical)
         if not (np.isfinite(self.axis).all() and np.linalg.norm(self.axis) > 0.0):
             raise EcorcheError(
                 "its axis has no direction", where=where, remedy="Give three numbers, not all 0"
@@ -183,21 +179,22 @@ class Action:
 class JointAngles:
     """The angles since bind that an action table speaks of, on one skeleton.
 
-    A joint's rotation is taken relative to the nearest joint above it that has a canonical name,
-    so that twist and helper joints between them do not count. Rows whose joint the skeleton lacks
-    are left out and told in ``notes``.
+    A joint's rotation is taken relative to the nearest body joint above it, so that twist and helper
+    joints between them do not count. Rows whose joint the skeleton lacks are left out and told in ``notes``.
     """
 
     def __init__(self, skeleton: Skeleton, naming: Naming, table: Sequence[Sequence[Action]]) -> None:
         self.skeleton = skeleton
         self.muscle_count = len(table)
         rows = [(muscle, action) for muscle, actions in enumerate(table) for action in actions]
-        missing = sorted({a.joint for _, a in rows if naming.joint(a.joint) is None})
-        self.notes = tuple(f"no joint is {name!r}: actions on it are left out" for name in missing)
-        rows = [(m, a) for m, a in rows if a.joint not in missing]
+        number = {name: _joint(skeleton, naming, name) for name in sorted({a.joint for _, a in rows})}
+        self.notes = tuple(
+            f"no joint is {name!r}: actions on it are left out" for name in number if number[name] is None
+        )
+        rows = [(m, a) for m, a in rows if number[a.joint] is not None]
         self.muscles = np.array([m for m, _ in rows], np.int64)
-        self.joints = np.array([naming.canonical.index(a.joint) for _, a in rows], np.int64)
-        self.above = np.array([_named_above(skeleton, naming, int(j)) for j in self.joints], np.int64)
+        self.joints = np.array([number[a.joint] for _, a in rows], np.int64)
+        self.above = np.array([_above(skeleton, naming, int(j)) for j in self.joints], np.int64)
         self.axes = normalise(np.array([a.axis for _, a in rows], np.float64).reshape(-1, 3))
         self.ranges = np.radians(np.array([a.degrees for _, a in rows], np.float64).reshape(-1, 2))
         self.weights = np.array([a.weight for _, a in rows], np.float64)
@@ -342,10 +339,23 @@ def table_for(
     return tuple(tuple(actions.get(name, ())) for name in names)
 
 
-def _named_above(skeleton: Skeleton, naming: Naming, joint: int) -> int:
-    """The nearest joint above that has a canonical name, -1 where none has."""
+def _joint(skeleton: Skeleton, naming: Naming, name: str) -> int | None:
+    """The joint the character calls so, else the one that is canonically called so."""
+    if name in skeleton.names:
+        return skeleton.names.index(name)
+    canonical = canonical_name(name)
+    return None if canonical is None else naming.joint(canonical)
+
+
+def _above(skeleton: Skeleton, naming: Naming, joint: int) -> int:
+    """The nearest body joint above, -1 where there is none.
+
+    Above a joint with a canonical name it is the next with one; above another, as in a horse or a tail,
+    whatever is no twist joint.
+    """
+    named = naming.canonical[joint] is not None
     above = int(skeleton.parents[joint])
-    while above >= 0 and naming.canonical[above] is None:
+    while above >= 0 and (naming.canonical[above] is None if named else naming.roles[above] == "twist"):
         above = int(skeleton.parents[above])
     return above
 

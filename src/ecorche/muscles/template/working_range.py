@@ -63,7 +63,8 @@ class WorkingRanges:
             start = FIRST
             end = float(np.clip(full - done, start + LEAST_SPAN, MOST))
             x, y, z = rotate_xyzw(inverse_xyzw(above), axis)
-            found.append(Action(action.joint, (float(x), float(y), float(z)), (start, end), action.weight))
+            name = self._skeleton.names[joint]
+            found.append(Action(name, (float(x), float(y), float(z)), (start, end), action.weight))
         return tuple(found)
 
     def _above(self, joint: int) -> int:
