@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from ecorche.body.character import Character, SkinnedMesh
+from ecorche.body.frames import PointSet
+from ecorche.document.files import Rig
 from ecorche.errors import MeshError
 from ecorche.skin.methods import Skinning, make_skinning
 from ecorche.skin.normals import Normals
+
+if TYPE_CHECKING:
+    from ecorche.body.muscles import BodyMuscles
+    from ecorche.muscles.activation import ActivationSource
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,11 +30,13 @@ class Body:
         skinnings: How each mesh follows the skeleton; None for a mesh that stands still.
         normals: The plan for recomputing normals of all meshes together, so that borders that
             coincide stay closed.
+        muscles: The muscles below the skin; None for a body without.
     """
 
     character: Character
     skinnings: tuple[Skinning | None, ...]
     normals: Normals
+    muscles: BodyMuscles | None = None
 
     def morph_weights_at_rest(self) -> dict[str, float]:
         """The file's resting weight of every blend shape, by ``"mesh/morph"``."""
@@ -38,20 +47,60 @@ class Body:
         }
 
 
-def compile_body(character: Character, *, skinning: str | None = None) -> Body:
+def compile_body(
+    character: Character,
+    *,
+    skinning: str | None = None,
+    rig: Rig | None = None,
+    activation: ActivationSource | None = None,
+) -> Body:
     """Compile a character for evaluation.
 
     Args:
         character: The character.
         skinning: ``"linear"``, ``"dual_quaternion"`` or ``"contour"`` for every mesh; None takes
             what the file asks for each mesh, linear where it does not say.
+        rig: Whose muscles the body gets; None for a body without muscles.
+        activation: How active the muscles are; None takes what the rig says.
     """
     _require_distinct_names(character)
-    return Body(
+    plain = Body(
         character=character,
         skinnings=tuple(_mesh_skinning(mesh, character, skinning) for mesh in character.meshes),
         normals=Normals([mesh.mesh for mesh in character.meshes]),
     )
+    if rig is None or not rig.spec.muscles.named:
+        return plain
+    from ecorche.body.muscles import compile_muscles
+
+    still = np.zeros((character.skeleton.joint_count, 4, 4))
+    bind = skinned_points(plain, still, (None,) * len(character.meshes))
+    return replace(plain, muscles=compile_muscles(character, rig, bind, activation))
+
+
+def skinned_points(
+    body: Body,
+    moved: npt.NDArray[np.float64],
+    morphed: Sequence[PointSet | None],
+) -> tuple[PointSet, ...]:
+    """Points of every mesh by skinning alone, each (vertices, 3) [m].
+
+    Args:
+        body: The body.
+        moved: ``M − I`` of every joint, (joints, 4, 4).
+        morphed: Bind points after blend shapes of every mesh, None where no shape acts.
+    """
+    points: list[PointSet] = []
+    for mesh, skinning, start in zip(body.character.meshes, body.skinnings, morphed, strict=True):
+        if skinning is None:
+            points.append(mesh.mesh.points.copy() if start is None else start)
+            continue
+        difference = moved
+        if mesh.own_bind is not None:
+            # (I + D) C − I, kept as a difference
+            difference = moved @ mesh.own_bind + (mesh.own_bind - np.eye(4))
+        points.append(skinning.apply(difference, start))
+    return tuple(points)
 
 
 def _mesh_skinning(mesh: SkinnedMesh, character: Character, method: str | None) -> Skinning | None:

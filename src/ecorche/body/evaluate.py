@@ -1,4 +1,4 @@
-"""One frame of a body: pose, skeleton, skin."""
+"""One frame of a body: pose, skeleton, muscles, skin."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from ecorche.body.compile import Body, morphed_points
+from ecorche.body.compile import Body, morphed_points, skinned_points
 from ecorche.body.frames import Frame, Frames, PointSet
 from ecorche.errors import MotionError
 from ecorche.skeleton.kinematics import difference_from_bind
@@ -24,35 +24,38 @@ class Pose:
         time: Seconds.
         morph_weights: Weight of each blend shape by ``"mesh/morph"``; others stay at rest.
         posed: Points of every mesh from a posed cache [m], which replace our skinning; or None.
+        activation: Of each muscle, 0 to 1, shape (muscles,); None for muscles at rest.
     """
 
     local: npt.NDArray[np.float64]
     time: float = 0.0
     morph_weights: Mapping[str, float] = field(default_factory=dict)
     posed: tuple[PointSet, ...] | None = None
+    activation: npt.NDArray[np.float64] | None = None
 
 
 def evaluate(body: Body, pose: Pose) -> Frame:
     """The skin of a body in a pose."""
     moved = difference_from_bind(body.character.skeleton, pose.local)
-    points = pose.posed if pose.posed is not None else _skinned(body, pose, moved)
+    points = _posed_points(body, pose, moved)
     return Frame(time=pose.time, points=points, normals=body.normals.apply(points))
 
 
-def _skinned(body: Body, pose: Pose, moved: npt.NDArray[np.float64]) -> tuple[PointSet, ...]:
-    """Points of every mesh after blend shapes and skinning, each (vertices, 3) [m]."""
-    points: list[PointSet] = []
-    for mesh, skinning in zip(body.character.meshes, body.skinnings, strict=True):
-        morphed = morphed_points(mesh, pose.morph_weights)
-        if skinning is None:
-            points.append(mesh.mesh.points.copy() if morphed is None else morphed)
-            continue
-        difference = moved
-        if mesh.own_bind is not None:
-            # (I + D) C − I, kept as a difference
-            difference = moved @ mesh.own_bind + (mesh.own_bind - np.eye(4))
-        points.append(skinning.apply(difference, morphed))
-    return tuple(points)
+def _posed_points(body: Body, pose: Pose, moved: npt.NDArray[np.float64]) -> tuple[PointSet, ...]:
+    """Points of every mesh after blend shapes, skinning and muscles, each (vertices, 3) [m]."""
+    if pose.posed is not None:
+        points, morphed = pose.posed, False
+    else:
+        shapes = tuple(morphed_points(mesh, pose.morph_weights) for mesh in body.character.meshes)
+        points, morphed = skinned_points(body, moved, shapes), any(s is not None for s in shapes)
+    if body.muscles is None:
+        return points
+    if not morphed:
+        return body.muscles.displaced(points, moved, pose.activation)
+    # a blend shape moves skin over muscles without their doing: they act on the skin without it
+    bare = skinned_points(body, moved, (None,) * len(points))
+    displaced = body.muscles.displaced(bare, moved, pose.activation)
+    return tuple(p + (d - b) for p, d, b in zip(points, displaced, bare, strict=True))
 
 
 class LiveFrames:
@@ -62,6 +65,9 @@ class LiveFrames:
         body: The compiled character.
         motion: Its joints over time, on the body's own skeleton.
         posed: A posed cache with as many frames, which replaces our skinning.
+
+    Attributes:
+        activation: Of each muscle, shape (frames, muscles); None for a body without muscles.
     """
 
     def __init__(self, body: Body, motion: Motion, posed: Frames | None = None) -> None:
@@ -79,6 +85,7 @@ class LiveFrames:
             )
         self.body, self.motion, self.posed = body, motion, posed
         self.times = motion.times
+        self.activation = None if body.muscles is None else body.muscles.activation.over(motion)
 
     def __len__(self) -> int:
         return self.motion.frame_count
@@ -92,5 +99,6 @@ class LiveFrames:
                 time=float(motion.times[index]),
                 morph_weights={name: float(w[index]) for name, w in motion.morph_weights.items()},
                 posed=None if self.posed is None else self.posed[index].points,
+                activation=None if self.activation is None else self.activation[index],
             ),
         )

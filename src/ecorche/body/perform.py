@@ -12,6 +12,7 @@ from ecorche.body.rig import joint_models, require_bound
 from ecorche.body.take import Take
 from ecorche.document.files import Rig
 from ecorche.errors import SkeletonError
+from ecorche.muscles.activation import ActivationSource
 from ecorche.skeleton.enforce_limits import LimitReport, enforce_limits
 from ecorche.skeleton.human_limits import human_joints
 from ecorche.skeleton.motion import Motion, bind_pose
@@ -49,6 +50,8 @@ def perform(
     skinning: str | None = None,
     mapping: Mapping[str, str] | None = None,
     source_mapping: Mapping[str, str] | None = None,
+    muscles: bool = True,
+    activation: ActivationSource | None = None,
 ) -> Performance:
     """A character in motion, its skin ready to be written or shown frame by frame.
 
@@ -65,6 +68,8 @@ def perform(
         skinning: Skinning method for all meshes; None takes the file's own.
         mapping: Joint name to H-Anim name, for a character whose names are not recognised.
         source_mapping: The same for the motion's skeleton.
+        muscles: Whether the rig's muscles move the skin.
+        activation: How active they are; None takes what the rig says.
     """
     if rig is not None:
         require_bound(rig, character, rig.source)
@@ -93,7 +98,7 @@ def perform(
     clamped = None
     if limits:
         motion, clamped = _within_limits(motion, character, rig, mapping)
-    body = compile_body(character, skinning=skinning)
+    body = compile_body(character, skinning=skinning, rig=rig if muscles else None, activation=activation)
     live = LiveFrames(body, motion, posed)
     return Performance(Take(character, motion, live), report, clamped)
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import typer
 
+from ecorche.cli.activation import ACTIVATION, WITHOUT_MUSCLES, activation_source
 from ecorche.cli.options import MESH, MORPH_TARGETS, TANGENTS, USD_AS, UsdAs
 
 
@@ -46,6 +47,8 @@ def bake(
         metavar="METHOD",
         help="linear, dual_quaternion or contour; default: the rig's or file's own, else linear.",
     ),
+    activation: str | None = ACTIVATION,
+    without_muscles: bool = WITHOUT_MUSCLES,
     usd_as: UsdAs = USD_AS,
     morph_targets: int = MORPH_TARGETS,
     tangents: bool = TANGENTS,
@@ -87,6 +90,8 @@ def bake(
         skinning=None if skinning is None else skinning.value,
         mapping=names,
         source_mapping=motion_names,
+        muscles=not without_muscles,
+        activation=None if without_muscles else activation_source(activation, subject),
     )
     options = WriteOptions(
         usd_as=usd_as.value, morph_targets=morph_targets, mesh=mesh or subject.body, tangents=tangents

@@ -15,6 +15,7 @@ from ecorche.muscles.muscle import Muscle
 from ecorche.muscles.paths import paths_at
 from ecorche.muscles.scapula import VirtualScapula, difference_with, with_scapulae
 from ecorche.muscles.section_frames import PosedFrames, SectionFrames, section_frames
+from ecorche.muscles.sections import Sections, path_sections
 from ecorche.muscles.spindle import Spindles
 from ecorche.muscles.volume import SpindleStates, VolumeRule, contract
 from ecorche.skeleton.skeleton import Skeleton
@@ -58,6 +59,10 @@ class Musculature:
         moved = difference_with(np.asarray(difference, np.float64), self.scapulae)
         frames = self.frames.moved(moved)
         return frames, contract(self.spindles, frames.path.lengths, bulge=bulge, volume=self.volume)
+
+    def sections(self, difference: npt.ArrayLike, bulge: npt.ArrayLike = 1.0) -> Sections:
+        """The muscles' cross-sections in one pose, as the skin over them needs them."""
+        return path_sections(*self.posed(difference, bulge))
 
 
 def musculature(

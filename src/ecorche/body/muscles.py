@@ -1,0 +1,185 @@
+"""The muscles of a body, compiled: from joints and activations to what they do to every mesh.
+
+The body's own skin slides over the muscles; garments, hair and other meshes take over what moved below them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from ecorche.body.character import Character
+from ecorche.body.frames import PointSet
+from ecorche.body.muscle_specs import muscles_of
+from ecorche.document.files import Rig
+from ecorche.errors import DocumentError
+from ecorche.muscles.activation import (
+    ActivationSource,
+    Anticipating,
+    Constant,
+    JointDriven,
+    bulge_from_activation,
+)
+from ecorche.muscles.muscle import Muscle
+from ecorche.muscles.musculature import Musculature, musculature
+from ecorche.skeleton.naming.recognise import recognise
+from ecorche.skin.influence import Influences, influence
+from ecorche.skin.sliding import SlidingSkin
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class BodyMuscles:
+    """Muscles joined to the meshes of one character; constant over time.
+
+    Attributes:
+        musculature: The muscles.
+        skin: Number of the mesh that is the body.
+        influences: Which muscles move which of its vertices.
+        sliding: The body's skin over the muscles.
+        gains: How much of each muscle's effect is shown, (M,).
+        activation: How active the muscles are over a motion.
+    """
+
+    musculature: Musculature
+    skin: int
+    influences: Influences
+    sliding: SlidingSkin
+    gains: Floats
+    activation: ActivationSource
+
+    def __repr__(self) -> str:
+        return f"BodyMuscles({len(self.musculature.muscles)} muscles, {self.influences})"
+
+    @cached_property
+    def _largest_bulge(self) -> Floats:
+        return np.array([muscle.largest_bulge for muscle in self.musculature.muscles])
+
+    def bulge(self, activation: npt.ArrayLike | None) -> Floats:
+        """The bulge T of every muscle, (M,), of its activation (M,); without one they are at rest."""
+        alpha = np.zeros(len(self._largest_bulge)) if activation is None else activation
+        return bulge_from_activation(alpha, self._largest_bulge)
+
+    def displaced(
+        self, points: Sequence[PointSet], difference: Floats, activation: Floats | None
+    ) -> tuple[PointSet, ...]:
+        """Skinned points of every mesh [m] after the muscles below have moved them.
+
+        Args:
+            points: Skinned points without blend shapes, each (vertices, 3).
+            difference: ``M − I`` of the character's joints, (joints, 4, 4).
+            activation: Of each muscle, (M,), 0 to 1; None for muscles at rest.
+        """
+        sections = self.musculature.sections(difference, self.bulge(activation))
+        moved = list(points)
+        moved[self.skin] = self.sliding.apply(sections, points[self.skin])
+        return tuple(moved)
+
+    def feed(self, update: Callable[[bytes], object]) -> None:
+        """Give everything that the displacement depends on to a hash, so that a bake knows its own."""
+        paths, spindles, found = self.musculature.frames.paths, self.musculature.spindles, self.influences
+        arrays: tuple[npt.NDArray[np.generic], ...] = (
+            paths.joints, paths.bind_points, self.musculature.frames.out, spindles.thickness, spindles.sweep,
+            spindles.belly, spindles.scale, self._largest_bulge, found.starts, found.muscles, found.weights,
+            self.gains,
+            *(v for s in self.musculature.scapulae for v in (s.pivot, s.axis, s.hanging, s.arm_direction)),
+        )  # fmt: skip
+        for array in arrays:
+            update(array.tobytes())
+        update(self.musculature.volume.encode())
+
+
+def compile_muscles(
+    character: Character, rig: Rig, bind: Sequence[PointSet], activation: ActivationSource | None = None
+) -> BodyMuscles | None:
+    """Join a rig's muscles to a character; None for a rig without muscles.
+
+    Args:
+        character: The character the rig was made for.
+        rig: The rig.
+        bind: Skinned points of every mesh in the skeleton's bind pose [m].
+        activation: How active the muscles are; None takes what the rig says.
+    """
+    muscles, scapulae = muscles_of(rig, character.skeleton)
+    if not muscles:
+        return None
+    spec = rig.spec.muscles
+    joined = musculature(muscles, character.skeleton, scapulae, volume=spec.volume)
+    body = character.body(rig.spec.body)
+    skin = character.meshes.index(body)
+    assert body.weights is not None  # body() gives skinned meshes only, and a rig names no other
+    still = joined.sections(np.zeros((character.skeleton.joint_count, 4, 4)))
+    found = influence(
+        bind[skin],
+        body.weights,
+        still,
+        [muscle.reach.joints for muscle in muscles],
+        template=[muscle.reach.neighbourhood for muscle in muscles],
+        weighting=[muscle.reach.weighting for muscle in muscles],
+        radius=_radii(muscles),
+    )
+    gains = np.array([spec.gains.get(muscle.group, 1.0) for muscle in muscles])
+    return BodyMuscles(
+        musculature=joined,
+        skin=skin,
+        influences=found,
+        sliding=SlidingSkin(bind[skin], still, found),
+        gains=gains,
+        activation=activation or rig_activation(character, rig, muscles),
+    )
+
+
+def rig_activation(character: Character, rig: Rig, muscles: Sequence[Muscle]) -> ActivationSource:
+    """How active the muscles are by what the rig says."""
+    said = rig.spec.muscles.activation
+    if said.source == "constant":
+        return Constant(np.full(len(muscles), said.value))
+    return named_activation(said.source, character, rig, muscles)
+
+
+def named_activation(
+    source: Literal["joints", "anticipating"], character: Character, rig: Rig, muscles: Sequence[Muscle]
+) -> JointDriven | Anticipating:
+    """Activation by the joints the muscles act on: by their angles, or before they move."""
+    naming = recognise(character.skeleton, rig.spec.skeleton.mapping or None)
+    kind = JointDriven if source == "joints" else Anticipating
+    return kind(character.skeleton, naming, [muscle.actions for muscle in muscles])
+
+
+def _radii(muscles: Sequence[Muscle]) -> Floats:
+    """The reach of radial neighbourhoods [m], (M,); half as much again as the muscle where none is said."""
+    return np.array(
+        [
+            1.5 * muscle.thickness.max() * max(muscle.scale, 1.0)
+            if muscle.reach.radius is None
+            else muscle.reach.radius
+            for muscle in muscles
+        ]
+    )
+
+
+def _painted(rig: Rig, muscles: Sequence[Muscle], body: str) -> dict[int, Floats]:
+    """Painted weights by muscle number, each (vertices,)."""
+    found = {}
+    for number, muscle in enumerate(muscles):
+        name = muscle.reach.painted
+        if name:
+            where = f'{rig.source}, muscles.named["{muscle.name}"].influence.painted'
+            if name not in rig.maps:
+                raise DocumentError(
+                    f"there is no map {name!r}", where=where, remedy="Paint it, or leave it out"
+                )
+            if rig.spec.maps[name].mesh != body:
+                raise DocumentError(
+                    f"the map {name!r} is painted on {rig.spec.maps[name].mesh!r}, the body is {body!r}",
+                    where=where,
+                    remedy="Paint it on the body",
+                )
+            found[number] = np.asarray(rig.maps[name], np.float64)
+    return found

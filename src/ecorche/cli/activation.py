@@ -1,0 +1,67 @@
+"""`--activation`: how active the muscles are, as a person says it on the command line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from ecorche.errors import EcorcheError
+
+if TYPE_CHECKING:
+    from ecorche.cli.subject import Subject
+    from ecorche.muscles.activation import ActivationSource
+
+ACTIVATION: Any = typer.Option(
+    None,
+    metavar="HOW",
+    help="joints, anticipating, rest, a number 0 to 1, or a CSV of seconds and muscles; default: the rig's.",
+)
+WITHOUT_MUSCLES: Any = typer.Option(False, "--without-muscles", help="Skin by skinning alone.")
+
+
+def activation_source(text: str | None, subject: Subject) -> ActivationSource | None:
+    """The source that was asked for; None where the rig's own shall be taken."""
+    if text is None:
+        return None
+    rig = subject.rig
+    if rig is None or not rig.spec.muscles.named:
+        raise EcorcheError(
+            "there are no muscles to activate",
+            where="--activation",
+            remedy="Make a rig first: ecorche rig CHARACTER, and give the .ecorche file",
+        )
+    import numpy as np
+
+    from ecorche.body.muscle_specs import muscles_of
+    from ecorche.body.muscles import named_activation
+    from ecorche.muscles.activation import Constant
+
+    muscles, _ = muscles_of(rig, subject.character.skeleton)
+    if text == "rest":
+        return Constant(np.zeros(len(muscles)))
+    if text == "joints" or text == "anticipating":
+        return named_activation(text, subject.character, rig, muscles)
+    try:
+        value = float(text)
+    except ValueError:
+        pass
+    else:
+        if not 0.0 <= value <= 1.0:
+            raise EcorcheError(
+                f"the activation {text} is not between 0 and 1", where="--activation", remedy="Give 0 to 1"
+            )
+        return Constant(np.full(len(muscles), value))
+    if not Path(text).suffix:
+        raise EcorcheError(
+            f"{text!r} is no way to activate muscles",
+            where="--activation",
+            remedy="Give joints, anticipating, rest, a number from 0 to 1, or a CSV file",
+        )
+    from ecorche.body.muscles import rig_activation
+    from ecorche.io.activation import read_activation
+    from ecorche.muscles.keyed_activation import KeyedActivation
+
+    curves = read_activation(text)
+    return KeyedActivation(muscles, curves, rig_activation(subject.character, rig, muscles))
