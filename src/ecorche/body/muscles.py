@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -32,6 +31,9 @@ from ecorche.skin.influence import Influences, influence
 from ecorche.skin.sliding import SlidingSkin
 
 Floats = npt.NDArray[np.float64]
+
+BY_JOINTS: dict[str, type[JointDriven | Anticipating]] = {"joints": JointDriven, "anticipating": Anticipating}
+"""By the joints' angles, or before they move."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -144,12 +146,11 @@ def rig_activation(character: Character, rig: Rig, muscles: Sequence[Muscle]) ->
 
 
 def named_activation(
-    source: Literal["joints", "anticipating"], character: Character, rig: Rig, muscles: Sequence[Muscle]
+    source: str, character: Character, rig: Rig, muscles: Sequence[Muscle]
 ) -> JointDriven | Anticipating:
-    """Activation by the joints the muscles act on: by their angles, or before they move."""
+    """Activation by the joints the muscles act on: one of `BY_JOINTS`."""
     naming = recognise(character.skeleton, rig.spec.skeleton.mapping or None)
-    kind = JointDriven if source == "joints" else Anticipating
-    return kind(character.skeleton, naming, [muscle.actions for muscle in muscles])
+    return BY_JOINTS[source](character.skeleton, naming, [muscle.actions for muscle in muscles])
 
 
 def _radii(muscles: Sequence[Muscle]) -> Floats:

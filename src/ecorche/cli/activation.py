@@ -35,13 +35,13 @@ def activation_source(text: str | None, subject: Subject) -> ActivationSource | 
     import numpy as np
 
     from ecorche.body.muscle_specs import muscles_of
-    from ecorche.body.muscles import named_activation
+    from ecorche.body.muscles import BY_JOINTS, named_activation, rig_activation
     from ecorche.muscles.activation import Constant
 
     muscles, _ = muscles_of(rig, subject.character.skeleton)
     if text == "rest":
         return Constant(np.zeros(len(muscles)))
-    if text == "joints" or text == "anticipating":
+    if text in BY_JOINTS:
         return named_activation(text, subject.character, rig, muscles)
     try:
         value = float(text)
@@ -59,7 +59,6 @@ def activation_source(text: str | None, subject: Subject) -> ActivationSource | 
             where="--activation",
             remedy="Give joints, anticipating, rest, a number from 0 to 1, or a CSV file",
         )
-    from ecorche.body.muscles import rig_activation
     from ecorche.io.activation import read_activation
     from ecorche.muscles.keyed_activation import KeyedActivation
 
