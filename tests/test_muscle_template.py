@@ -79,7 +79,8 @@ def test_there_are_over_a_hundred_muscles_with_unique_names_and_sound_numbers() 
         assert len(m.path) >= 2, m.name
         assert m.path == (m.origin, *m.via, m.insertion)
         assert np.linalg.norm(m.outward) > 0.0, m.name
-        for segment in (m.limb, *(p.segment for p in m.path), *(a.joint for a in m.actions)):
+        moves = (*m.actions, *m.resists)
+        for segment in (m.limb, *m.skin, *(p.segment for p in m.path), *(a.joint for a in moves)):
             assert segment in JOINTS, (m.name, segment)
 
 
@@ -100,7 +101,14 @@ def test_the_left_side_is_the_mirror_image_of_the_right() -> None:
         assert (right.side, left.side) == ("right", "left")
         assert left.mirrored() == right
         assert left == replace(
-            right, side="left", path=left.path, limb=left.limb, outward=left.outward, actions=left.actions
+            right,
+            side="left",
+            path=left.path,
+            limb=left.limb,
+            skin=left.skin,
+            outward=left.outward,
+            actions=left.actions,
+            resists=left.resists,
         )
 
 

@@ -65,6 +65,9 @@ class TemplateMuscle:
         max_force: F_max [N].
         force_source: Where F_max is from.
         actions: What it does, strongest first.
+        resists: Directions in which it yields under load: it works while it lengthens, as a quadriceps
+            does in a squat. They drive activation like actions, but say nothing of its pull.
+        deep: Whether other muscles lie between it and the skin, so that it moves none.
     """
 
     muscle: str
@@ -83,6 +86,8 @@ class TemplateMuscle:
     force_source: str
     actions: tuple[Action, ...]
     skin: tuple[str, ...] = ()
+    resists: tuple[Action, ...] = ()
+    deep: bool = False
 
     @property
     def name(self) -> str:
@@ -114,6 +119,7 @@ class TemplateMuscle:
             skin=tuple(mirrored_joint(segment) for segment in self.skin),
             outward=_flipped(self.outward),
             actions=tuple(replace(a, joint=mirrored_joint(a.joint)) for a in self.actions),
+            resists=tuple(replace(a, joint=mirrored_joint(a.joint)) for a in self.resists),
         )
 
 
@@ -142,11 +148,13 @@ def right(
     influence: Neighbourhood = "fitted",
     weighting: Weighting = "spline",
     skin: tuple[str, ...] = (),
+    resists: tuple[tuple[str, str, float], ...] = (),
+    deep: bool = False,
 ) -> TemplateMuscle:
     """A muscle of the right side; ``name`` is ``"muscle"`` or ``"muscle: head"``."""
     muscle, _, head = name.partition(": ")
-    acts = tuple(Action(*action) for action in actions)
+    acts, yields = (tuple(Action(*action) for action in table) for table in (actions, resists))
     return TemplateMuscle(
         muscle, head, "right", group, path, limb, outward, belly, thickness, flatness,
-        influence, weighting, force, source, acts, skin,
+        influence, weighting, force, source, acts, skin, yields, deep,
     )  # fmt: skip

@@ -14,7 +14,7 @@ from ecorche.muscles.template.muscle import DIGITS, TemplateMuscle
 from ecorche.muscles.template.segments import Segment, segments
 from ecorche.muscles.template.working_range import WorkingRanges
 from ecorche.skeleton.naming.recognise import Naming
-from ecorche.skeleton.naming.vocabulary import TRUNK
+from ecorche.skeleton.naming.vocabulary import NECK, TRUNK
 from ecorche.skeleton.skeleton import Skeleton
 
 TENDON = 0.15
@@ -92,7 +92,8 @@ def place(template: Iterable[TemplateMuscle], skeleton: Skeleton, naming: Naming
             tendon_origin=TENDON * half_width,
             tendon_insertion=TENDON * half_width,
         )
-        concerned = {joint for segment in (muscle.limb, *muscle.skin) for joint in skin.get(segment, ())}
+        surface = () if muscle.deep else (muscle.limb, *muscle.skin)
+        concerned = {joint for segment in surface for joint in skin.get(segment, ())}
         placed.append(
             Muscle(
                 name=muscle.name,
@@ -153,8 +154,8 @@ def _skin_joints(
     """The joints that carry the skin of each segment.
 
     Twist and helper joints hang from a limb's joint or lie between two named ones; their skin is the
-    limb's. The trunk's skin is one: rigs have from one to a dozen spine joints, and a muscle of the trunk
-    passes several.
+    limb's. The trunk's skin is one, and so is the neck's: rigs have from one to a dozen spine joints, and a
+    muscle there passes several.
     """
     owner = np.arange(skeleton.joint_count)
     carried: dict[int, list[int]] = {}
@@ -165,5 +166,8 @@ def _skin_joints(
     trunk_parts = [part for name, part in parts.items() if name in _TRUNK_SEGMENTS]
     named = [joint for joint, name in enumerate(naming.canonical) if name in TRUNK]
     trunk = {j for joint in (*named, *(part.joint for part in trunk_parts)) for j in carried.get(joint, [])}
+    neck = {j for joint, name in enumerate(naming.canonical) if name in NECK for j in carried[joint]}
     found = {name: tuple(carried.get(part.joint, (part.joint,))) for name, part in parts.items()}
+    if "vc4" in parts:
+        found["vc4"] = tuple(sorted(neck))
     return found | {part.name: tuple(sorted(trunk)) for part in trunk_parts}

@@ -4,6 +4,10 @@ Ranges are ours, after the ranges of motion in Kendall (5th ed.): a muscle begin
 default pose and works fully near the end of the everyday range. They are told from the default pose, a
 character is bound in any other: what the bind pose has done of the way already is taken off. At bind itself
 no muscle works.
+
+A joint that bends under load works the muscles that would straighten it: they yield, and tense. Which load
+is on a joint no pose tells, so the template names the directions each muscle commonly resists (`resists`),
+with a weight, and they count like actions.
 """
 
 from __future__ import annotations
@@ -45,9 +49,9 @@ class WorkingRanges:
         self._default_from_bind = default_from_bind(skeleton, naming.canonical)
 
     def actions(self, muscle: TemplateMuscle) -> tuple[Action, ...]:
-        """What a muscle does on this skeleton; actions on joints it lacks are left out."""
+        """What works a muscle on this skeleton; actions on joints it lacks are left out."""
         found = []
-        for action in muscle.actions:
+        for action in (*muscle.actions, *muscle.resists):
             joint = self._naming.joint(action.joint)
             if joint is None:
                 continue
