@@ -26,7 +26,8 @@ from ecorche.document.spec import MapRef
 from ecorche.errors import DocumentError, WriteError
 from fuzz import damaged
 
-FIXTURE = Path(__file__).parent / "fixtures" / "tube-version-1.ecorche"
+FIXTURES = Path(__file__).parent / "fixtures"
+FIRST, FIXTURE = (FIXTURES / f"tube-version-{version}.ecorche" for version in (1, 2))
 
 
 @pytest.fixture
@@ -74,11 +75,38 @@ def test_the_kept_fixture_is_still_read_and_written_alike(tmp_path: Path) -> Non
     assert rig.maps["softness"].dtype == np.float32
     assert rig.maps["region"].dtype == np.uint8
     assert len(rig.bind.meshes[0].points) == 30
+    assert list(rig.spec.muscles.named) == ["flexor, left", "extensor, left"]
+    assert rig.maps["over the muscle"].shape == (30,)
     write_rig(tmp_path / FIXTURE.name, rig)
     assert rig.spec.arrays is not None
     kept = FIXTURE.with_name(rig.spec.arrays.file)
     assert (tmp_path / kept.name).read_bytes() == kept.read_bytes()
     assert (tmp_path / FIXTURE.name).read_text() == FIXTURE.read_text()
+
+
+def test_a_rig_of_the_first_version_is_read_and_written_in_this_one(tmp_path: Path) -> None:
+    rig = read_rig(FIRST)
+    assert rig.spec.muscles.named == {}
+    spec = write_rig(tmp_path / FIRST.name, rig)
+    back = read_rig(tmp_path / FIRST.name)
+    assert back.spec == spec == rig.spec  # the arrays are the same, so is their hash
+    assert json.loads((tmp_path / FIRST.name).read_text())["version"] == 2
+
+
+def test_painted_weights_are_numbers_from_zero_to_one(tmp_path: Path) -> None:
+    """Weights for vertices that do not exist, or that are no weights, are not read or written."""
+    rig = read_rig(FIXTURE)
+    good = rig.maps["over the muscle"]
+    for values, told in (
+        (good[:-1], r"maps\.over the muscle: the map has shape \(29,\) for the 30 vertices of mesh 'tube'"),
+        (np.append(good, good), r"the map has shape \(60,\) for the 30 vertices"),
+        (2.0 * good.astype(np.float64), r"influence\.painted: the map 'over the muscle' holds .* at vertex"),
+        (np.full(30, np.nan), r"holds nan at vertex 0"),
+        (np.zeros((30, 2)), r"does not hold one number a vertex"),
+    ):
+        with pytest.raises(DocumentError, match=told):
+            write_rig(tmp_path / "t.ecorche", replace(rig, maps={**rig.maps, "over the muscle": values}))
+    assert names(tmp_path) == set()
 
 
 def test_numpy_opens_the_arrays_without_pickle(rig: Rig, tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ from ecorche.skeleton.human_limits import human_joint, human_joint_names
 from ecorche.skeleton.joint_values import joint_from_values, values_from_joint
 
 FIXTURES = Path(__file__).parent / "fixtures"
-VALID: dict[str, Any] = json.loads((FIXTURES / "tube-version-1.ecorche").read_text())
+VALID: dict[str, Any] = json.loads((FIXTURES / "tube-version-2.ecorche").read_text())
 
 
 def refusal(change: Callable[[dict[str, Any]], object]) -> str:
@@ -41,8 +41,27 @@ def line_of(fragment: str, document: dict[str, Any]) -> int:
 
 
 def test_reading_and_writing_gives_the_same_text() -> None:
-    original = (FIXTURES / "tube-version-1.ecorche").read_text()
+    original = (FIXTURES / f"tube-version-{VERSION}.ecorche").read_text()
     assert text_from_spec(spec_from_text(original, "tube")) == original
+
+
+def test_version_1_is_read_as_a_rig_without_muscles() -> None:
+    old = (FIXTURES / "tube-version-1.ecorche").read_text()
+    spec = spec_from_text(old, "tube")
+    assert spec.version == VERSION
+    assert spec.muscles.named == {}
+    assert spec.skeleton.virtual_scapulae == {}
+    again = json.loads(text_from_spec(spec))
+    before = json.loads(old)
+    assert again.pop("muscles") == {
+        "named": {},
+        "volume": "exact",
+        "activation": {"source": "joints", "value": 0.0},
+        "gains": {},
+    }
+    assert again["skeleton"].pop("virtual_scapulae") == {}
+    assert [again["skeleton"]["set_aside"].pop(new) for new in ("virtual_scapulae", "muscles")] == [{}, {}]
+    assert again == {**before, "version": VERSION}
 
 
 @pytest.mark.parametrize(
@@ -104,10 +123,10 @@ def test_reading_and_writing_gives_the_same_text() -> None:
         (lambda d: d.update(version="1"), ["version '1' is not a whole number"]),
         (lambda d: d.update(version=0), ["version 0 is not a whole number from 1"]),
         (lambda d: d.update(version=True), ["version True is not a whole number"]),
-        (lambda d: d.pop("version"), ["'version' is missing", 'Add "version": 1']),
+        (lambda d: d.pop("version"), ["'version' is missing", 'Add "version": 2']),
         (
             lambda d: d.update(version=7),
-            ["written by a newer Ecorche (version 7; this one reads up to 1)", "Upgrade"],
+            ["written by a newer Ecorche (version 7; this one reads up to 2)", "Upgrade"],
         ),
     ],
 )
@@ -116,6 +135,98 @@ def test_what_is_wrong_is_named(change: Callable[[dict[str, Any]], object], part
     assert message.startswith("man.ecorche")
     for part in parts:
         assert part in message
+
+
+FLEXOR = 'muscles.named["flexor, left"]'
+
+
+def flexor(document: dict[str, Any]) -> Any:
+    return document["muscles"]["named"]["flexor, left"]
+
+
+@pytest.mark.parametrize(
+    ("change", "parts"),
+    [
+        (lambda m: m.update(thicknes=[]), [": unknown field 'thicknes'", "Did you mean 'thickness'?"]),
+        (lambda m: m.update(largest_bulge=0.0), [".largest_bulge: 0.0 is not at least 1", "Write a number"]),
+        (lambda m: m.update(largest_bulge=-1.3), [".largest_bulge: -1.3 is not at least 1"]),
+        (lambda m: m.update(largest_bulge=4.0), [".largest_bulge: 4.0 is not at most 3"]),
+        (lambda m: m.update(scale=0.0), [".scale: 0.0 is not above 0"]),
+        (lambda m: m.update(belly=1.0), [".belly: 1.0 is not below 1"]),
+        (lambda m: m.update(max_force=-1.0), [".max_force: -1.0 is not at least 0"]),
+        (lambda m: m.update(outward=[0.0, 0.0, 0.0]), [".outward: the direction has no length"]),
+        (lambda m: m.update(path=m["path"][:1]), [".path: the list has 1 entries, not 2", "Write 2"]),
+        (
+            lambda m: [point.update(joint="upper") for point in m["path"]],
+            [".path: both ends move with one joint, 'upper'", "Attach one end to the bone it moves"],
+        ),
+        (
+            lambda m: m["path"].insert(1, dict(m["path"][1])),
+            [".path[2]: the points 1 and 2 are the same", "Move them apart"],
+        ),
+        (lambda m: m["path"][1].update(at=[0.0, 1.0]), [".path[1].at: the list has 2 entries only"]),
+        (
+            lambda m: m["path"][1].update(at=[0.0, 1.0, 2.0, 3.0]),
+            [".path[1].at: the list has 4 entries, not 3"],
+        ),
+        (
+            lambda m: m["thickness"][0].__setitem__(1, -0.01),
+            [".thickness[0][1]: -0.01 is not at least 0"],
+        ),
+        (
+            lambda m: m["thickness"][1].__setitem__(0, 0.03),
+            [".thickness[1][0]: the two halves do not meet at the belly: 0.02 before it, 0.03 after it"],
+        ),
+        (
+            lambda m: m["thickness"][1].__setitem__(1, 0.03),
+            [".thickness[1][1]: there is a crease at the belly", "Write 0.02 there"],
+        ),
+        (
+            lambda m: [m["thickness"][0].__setitem__(3, 0.0), m["thickness"][1].__setitem__(0, 0.0)],
+            [".thickness[0][3]: the belly has no thickness"],
+        ),
+        (lambda m: m["sweep"][0].__setitem__(0, [0.0, 0.1]), [".sweep[0][0]: ", "off the origin"]),
+        (lambda m: m["sweep"][1].__setitem__(3, [0.1, 0.0]), [".sweep[1][3]: ", "off the insertion"]),
+        (
+            lambda m: m["sweep"][1][0].__setitem__(1, 0.2),
+            [".sweep[1][0][1]: the two halves do not meet at the belly: 0.001 before it, 0.2 after it"],
+        ),
+        (
+            lambda m: m["sweep"][1][1].__setitem__(0, 0.0),
+            [".sweep[1][1][0]: there is a crease", "Write -0.003 there"],
+        ),
+        (
+            lambda m: m["actions"][0].update(degrees=[5.0, 180.0]),
+            [".actions[0].degrees: the range 5 to 180 degrees", "between -180 and 180"],
+        ),
+        (lambda m: m["actions"][0].update(degrees=[5.0, 5.0]), [".actions[0].degrees: the range 5 to 5"]),
+        (lambda m: m["actions"][0].update(weight=1.5), [".actions[0].weight: 1.5 is not at most 1"]),
+        (
+            lambda m: m["influence"].update(neighbourhood="round"),
+            ['.influence.neighbourhood: "round" is none of the choices', "'radial'"],
+        ),
+        (lambda m: m["influence"].update(radius=0.0), [".influence.radius: 0.0 is not above 0"]),
+        (
+            lambda m: m["influence"].update(painted="over the muscel"),
+            [".influence.painted: there is no map 'over the muscel'", "Did you mean 'over the muscle'?"],
+        ),
+    ],
+)
+def test_what_is_wrong_with_a_muscle_is_named(change: Callable[[Any], object], parts: list[str]) -> None:
+    message = refusal(lambda d: change(flexor(d)))
+    assert message.startswith("man.ecorche, line ")
+    assert FLEXOR + parts[0] in message
+    for part in parts[1:]:
+        assert part in message
+
+
+def test_gains_are_given_to_groups_there_are() -> None:
+    message = refusal(lambda d: d["muscles"]["gains"].update({"tube flexor": 2.0}))
+    assert 'muscles.gains["tube flexor"]: no muscle is one of the' in message
+    assert "Did you mean 'tube flexors'?" in message
+    assert 'muscles.gains["tube flexors"]: 11.0 is not at most 10' in refusal(
+        lambda d: d["muscles"]["gains"].update({"tube flexors": 11.0})
+    )
 
 
 def test_messages_name_the_line() -> None:

@@ -13,14 +13,8 @@ import numpy as np
 from ecorche.base.names import suggestion
 from ecorche.base.transforms import transform_points
 from ecorche.document.files import Rig
-from ecorche.document.spec import (
-    ActionSpec,
-    HalfSweep,
-    InfluenceSpec,
-    MuscleSpec,
-    PathPointSpec,
-    VirtualScapulaSpec,
-)
+from ecorche.document.muscle_spec import ActionSpec, HalfSweep, InfluenceSpec, MuscleSpec, PathPointSpec
+from ecorche.document.spec import VirtualScapulaSpec
 from ecorche.document.text import spelled
 from ecorche.errors import DocumentError
 from ecorche.muscles.activation import Action

@@ -27,7 +27,7 @@ from ecorche.document.migrate import migrate
 from ecorche.document.problems import document_error
 from ecorche.document.sidecar import LARGEST_FILE, arrays_from_bytes, arrays_to_bytes
 from ecorche.document.spec import ArraysRef, RigSpec
-from ecorche.document.text import layout, parse
+from ecorche.document.text import layout, parse, spelled
 from ecorche.errors import DocumentError, EcorcheError, WriteError
 
 LARGEST_TEXT = 1 << 26
@@ -190,6 +190,11 @@ def _require_maps(rig: Rig, where: object, unnamed: Sequence[str] = ()) -> None:
                 where=spot,
                 remedy="Paint it again on this mesh",
             )
+    for name, muscle in rig.spec.muscles.named.items():
+        painted = muscle.influence.painted
+        if painted is not None:
+            spot = f"{where}, {spelled(('muscles', 'named', name, 'influence', 'painted'))}"
+            _require_weights(rig.maps[painted], painted, spot)
     for name in rig.maps:
         if name not in rig.spec.maps:
             raise DocumentError(
@@ -197,3 +202,17 @@ def _require_maps(rig: Rig, where: object, unnamed: Sequence[str] = ()) -> None:
                 where=f"{where}, maps",
                 remedy="Name it there, with the mesh it is painted on",
             )
+
+
+def _require_weights(values: npt.NDArray[np.generic], name: str, where: str) -> None:
+    """A map that takes the place of a muscle's weights has one number from 0 to 1 a vertex."""
+    remedy = "Paint from 0, not moved, to 1, moved fully"
+    if values.ndim != 1 or values.dtype.kind not in "fiub":
+        raise DocumentError(f"the map {name!r} does not hold one number a vertex", where=where, remedy=remedy)
+    numbers = values.astype(np.float64)
+    outside = ~((numbers >= 0.0) & (numbers <= 1.0))
+    if outside.any():
+        vertex = int(np.argmax(outside))
+        raise DocumentError(
+            f"the map {name!r} holds {numbers[vertex]:g} at vertex {vertex}", where=where, remedy=remedy
+        )

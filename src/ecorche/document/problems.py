@@ -23,6 +23,12 @@ _KINDS = {
     "model_type": "an object in { }",
     "model_attributes_type": "an object in { }",
 }
+_BOUNDS = {
+    "greater_than": ("above", "gt"),
+    "greater_than_equal": ("at least", "ge"),
+    "less_than": ("below", "lt"),
+    "less_than_equal": ("at most", "le"),
+}
 
 
 def document_error(
@@ -62,7 +68,9 @@ def _told(problem: ErrorDetails) -> tuple[str, str, Sequence[str | int]]:
     if kind == "unknown_field":
         return problem["msg"], context["remedy"], steps
     if kind == "refused":
-        return problem["msg"], context["remedy"], steps
+        return problem["msg"], context["remedy"], (*steps, *context.get("place", ()))
+    if kind == "missing" and isinstance(steps[-1], int):
+        return f"the list has {steps[-1]} entries only", "Write the others too", steps[:-1]
     if kind == "missing":
         return f"the field {steps[-1]!r} is missing", "Add it", steps[:-1]
     if kind == "union_tag_not_found":
@@ -94,6 +102,16 @@ def _told(problem: ErrorDetails) -> tuple[str, str, Sequence[str | int]]:
             "Restore it from version control, or fit the rig anew with `ecorche rebind`",
             steps,
         )
+    if kind in _BOUNDS:
+        word, key = _BOUNDS[kind]
+        return (
+            f"{_short(given)} is not {word} {context[key]:g}",
+            f"Write a number {word} {context[key]:g}",
+            steps,
+        )
+    if kind in ("too_short", "too_long"):
+        wanted = context["min_length" if kind == "too_short" else "max_length"]
+        return f"the list has {context['actual_length']} entries, not {wanted}", f"Write {wanted}", steps
     if kind == "finite_number":
         return f"{given!r} is not a finite number", "Write a finite number", steps
     return f"{_short(given)} is not possible here", problem["msg"], steps

@@ -1,7 +1,7 @@
-"""What a rig file says, field by field. Plain values only; angles in degrees.
+"""What a rig file says, field by field. Plain values only; angles in degrees, lengths in metres.
 
-The models here are the format: the JSON Schema in ``docs/schema`` is generated from them. A
-field that is added, renamed or removed needs a new version and a migration (`migrate`).
+The models here and in `muscle_spec` are the format: the JSON Schema in ``docs/schema`` is generated from
+them. A field that is added, renamed or removed needs a new version and a migration (`migrate`).
 """
 
 from __future__ import annotations
@@ -10,59 +10,28 @@ import math
 from collections.abc import Mapping
 from typing import Annotated, Final, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
-from pydantic_core import PydanticCustomError
+from pydantic import AfterValidator, Field, model_validator
 
 from ecorche.base.names import suggestion
+from ecorche.document.fields import Degrees, Direction, MapName, Spec, refusal
+from ecorche.document.muscle_spec import MuscleSpec, MusclesSpec
 
 VERSION: Final = 2
 """The version of the rig format this Ecorche writes; it reads this one and all before."""
 
 
-class Spec(BaseModel):
-    """Values of one part of the rig file: read-only, of exactly the stated types and names."""
-
-    model_config = ConfigDict(
-        frozen=True, extra="forbid", strict=True, allow_inf_nan=False, use_attribute_docstrings=True
-    )
-
-    @model_validator(mode="before")
-    @classmethod
-    def _refuse_unknown_fields(cls, values: object) -> object:
-        # before pydantic's own refusal, which does not know the names that would have been right
-        if isinstance(values, Mapping):
-            for name in values:
-                if name not in cls.model_fields:
-                    raise PydanticCustomError(
-                        "unknown_field",
-                        "unknown field '{name}'",
-                        {"name": name, "remedy": suggestion(str(name), cls.model_fields)},
-                    )
-        return values
-
-
-def _refusal(what: str, remedy: str) -> PydanticCustomError:
-    return PydanticCustomError("refused", "{what}", {"what": what, "remedy": remedy})
-
-
 def _require_unit(q: tuple[float, float, float, float]) -> tuple[float, float, float, float]:
     length = math.hypot(*q)
     if abs(length - 1.0) > 1e-3:
-        raise _refusal(
+        raise refusal(
             f"the quaternion has length {length:.4g}, not 1", "Divide its four numbers by that length"
         )
     return q
 
 
-def _require_direction(v: tuple[float, float, float]) -> tuple[float, float, float]:
-    if math.hypot(*v) < 1e-6:
-        raise _refusal("the direction has no length", "Give a vector other than zero")
-    return v
-
-
 def _require_relative(path: str) -> str:
     if path.startswith("/") or "\\" in path or path[1:2] == ":" or "\0" in path:
-        raise _refusal(
+        raise refusal(
             f"{path!r} is not a relative path with forward slashes",
             "Write it relative to the rig file, such as '../characters/man.glb'",
         )
@@ -71,9 +40,7 @@ def _require_relative(path: str) -> str:
 
 def _require_order(limits: tuple[float, float]) -> tuple[float, float]:
     if limits[0] > limits[1]:
-        raise _refusal(
-            f"the least angle {limits[0]:g} exceeds the greatest {limits[1]:g}", "Exchange the two"
-        )
+        raise refusal(f"the least angle {limits[0]:g} exceeds the greatest {limits[1]:g}", "Exchange the two")
     return limits
 
 
@@ -84,25 +51,14 @@ def _require_key_order(key: tuple[float, float, float, float]) -> tuple[float, f
 
 UnitQuaternion = Annotated[tuple[float, float, float, float], AfterValidator(_require_unit)]
 """A rotation as x, y, z, w."""
-Direction = Annotated[tuple[float, float, float], AfterValidator(_require_direction)]
 Polygon = Annotated[tuple[Direction, ...], Field(min_length=3)]
 """A loop of limb directions in the anatomical frame, z along the limb; the limb stays inside."""
-Degrees = Annotated[float, Field(ge=-360.0, le=360.0)]
 Range = Annotated[tuple[Degrees, Degrees], AfterValidator(_require_order)]
 """The least and the greatest angle."""
 Play = Annotated[float, Field(ge=0.0, le=180.0)]
 TwistKey = Annotated[tuple[Degrees, Degrees, Degrees, Degrees], AfterValidator(_require_key_order)]
 """Swing x, swing y, least twist, greatest twist."""
-Vector = tuple[float, float, float]
-Share = Annotated[float, Field(ge=0.0, le=1.0)]
-Positive = Annotated[float, Field(gt=0.0)]
-HalfAxis = Annotated[float, Field(ge=0.0)]
-HalfCurve = tuple[HalfAxis, HalfAxis, HalfAxis, HalfAxis]
-"""Four control values of one half of a muscle, from its origin's side to its insertion's."""
-Offset = tuple[float, float]
-HalfSweep = tuple[Offset, Offset, Offset, Offset]
 Hash = Annotated[str, Field(pattern=r"^ecorche1:[0-9a-f]{64}$")]
-MapName = Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_ .-]{0,63}$")]
 
 
 class HingeLimits(Spec):
@@ -179,13 +135,6 @@ class BallAndSocketSpec(_Joint):
 JointSpec = Annotated[RevoluteSpec | KneeSpec | SwingSpec | BallAndSocketSpec, Field(discriminator="model")]
 
 
-class SetAside(Spec):
-    """Edits of joints that a former character had: nothing reads them until such a joint is back."""
-
-    mapping: Mapping[str, str] = Field(default_factory=dict)
-    joints: Mapping[str, JointSpec] = Field(default_factory=dict)
-
-
 class VirtualScapulaSpec(Spec):
     """A shoulder blade the rig lacks: it rides on the girdle and turns up as the arm rises."""
 
@@ -201,6 +150,15 @@ class VirtualScapulaSpec(Spec):
     """Where a hanging arm points, at bind."""
     arm_direction: Direction
     """Where the upper arm points at bind."""
+
+
+class SetAside(Spec):
+    """Edits of joints that a former character had: nothing reads them until such a joint is back."""
+
+    mapping: Mapping[str, str] = Field(default_factory=dict)
+    joints: Mapping[str, JointSpec] = Field(default_factory=dict)
+    virtual_scapulae: Mapping[str, VirtualScapulaSpec] = Field(default_factory=dict)
+    muscles: Mapping[str, MuscleSpec] = Field(default_factory=dict)
 
 
 class SkeletonSpec(Spec):
@@ -223,93 +181,6 @@ class SkinningSpec(Spec):
 
     method: Literal["linear", "dual_quaternion", "contour"] | None = None
     """None keeps what the character file asks for."""
-
-
-class PathPointSpec(Spec):
-    """A point of a muscle's path."""
-
-    joint: str
-    """The joint, or virtual scapula, it moves with."""
-    at: Vector
-    """Where it is at bind, in that joint's own frame [m]."""
-
-
-class ActionSpec(Spec):
-    """A direction in which a muscle moves a joint: turning it that way makes the muscle work."""
-
-    joint: str
-    """The character's joint."""
-    axis: Direction
-    """What it turns about, in world axes at bind, right-handed."""
-    degrees: tuple[Degrees, Degrees]
-    """From bind: where the muscle begins to work, and where it works fully."""
-    weight: Share = 1.0
-    """How active it is then."""
-
-
-class InfluenceSpec(Spec):
-    """Which part of the skin a muscle moves, and how much."""
-
-    neighbourhood: Literal["fitted", "half_space", "radial"] = "fitted"
-    """The vertices over the muscle, on its outer side, or round it."""
-    weighting: Literal["binary", "spline"] = "spline"
-    """All alike, or as much as the muscle is thick there."""
-    radius: Positive | None = None
-    """How far a radial neighbourhood reaches [m]; None is half as much again as the muscle."""
-    joints: tuple[str, ...] = ()
-    """The joints whose skin it may move."""
-    painted: MapName | None = None
-    """A map of weights, 0 to 1, that takes the place of those found; see `maps`."""
-
-
-class MuscleSpec(Spec):
-    """A muscle: a spindle on a path. Several of one flat or many-headed muscle share `muscle`."""
-
-    muscle: str = ""
-    """What it is a part of, such as "deltoid"."""
-    group: str = ""
-    """What it is one of, such as "elbow flexors"; gains are given by group."""
-    path: Annotated[tuple[PathPointSpec, ...], Field(min_length=2)]
-    """Origin, via points, insertion."""
-    outward: Direction
-    """Towards the skin at bind, in world axes: the direction in which it bulges, before it is made
-    perpendicular to the path."""
-    belly: Annotated[float, Field(gt=0.0, lt=1.0)] = 0.5
-    """Where the two halves meet, as a share of the length from the origin."""
-    scale: Positive = 1.0
-    """Half-axis of the section towards the skin, over the one across; below 1 is flat."""
-    thickness: tuple[HalfCurve, HalfCurve]
-    """Control values of the half-axis across [m], from the origin to the belly and on to the insertion."""
-    sweep: tuple[HalfSweep, HalfSweep] | None = None
-    """Control offsets of the section's centre from the path, outwards and sideways [m]; None is none."""
-    largest_bulge: Annotated[float, Field(ge=1.0, le=3.0)] = 1.3
-    """The bulge at full activation."""
-    max_force: Annotated[float, Field(ge=0.0)] = 0.0
-    """The force at full activation [N]."""
-    force_source: str = ""
-    influence: InfluenceSpec = InfluenceSpec()
-    actions: tuple[ActionSpec, ...] = ()
-
-
-class ActivationSpec(Spec):
-    """How active the muscles are when a bake is not told otherwise."""
-
-    source: Literal["joints", "anticipating", "constant"] = "joints"
-    """By the joints' angles; before the motion, released as the bones move; or always the same."""
-    value: Share = 0.0
-    """The activation where it is constant."""
-
-
-class MusclesSpec(Spec):
-    """The muscles of the character."""
-
-    named: Mapping[str, MuscleSpec] = Field(default_factory=dict)
-    """Each muscle by its own name."""
-    volume: Literal["exact", "two_cone"] = "exact"
-    """What keeps their volume as they change length."""
-    activation: ActivationSpec = ActivationSpec()
-    gains: Mapping[str, Annotated[float, Field(ge=0.0, le=10.0)]] = Field(default_factory=dict)
-    """By group: how much of the muscles' effect on the skin is shown; 1 where a group is not named."""
 
 
 class MapRef(Spec):
@@ -362,3 +233,26 @@ class RigSpec(Spec):
     """Written with the file; None only until then."""
     notes: tuple[str, ...] = ()
     """Whatever people want to remember."""
+
+    @model_validator(mode="after")
+    def _require_named_parts(self) -> RigSpec:
+        """Maps and groups that the muscles speak of are there."""
+        muscles = self.muscles.named
+        for name, muscle in muscles.items():
+            painted = muscle.influence.painted
+            if painted is not None and painted not in self.maps:
+                raise refusal(
+                    f"there is no map {painted!r}",
+                    f"Name it in maps, or write null. {suggestion(painted, self.maps)}",
+                    place=("muscles", "named", name, "influence", "painted"),
+                )
+        aside = self.skeleton.set_aside.muscles if self.skeleton.set_aside else {}
+        groups = sorted({m.group for m in (*muscles.values(), *aside.values())} - {""})
+        for group in self.muscles.gains:
+            if group not in groups:
+                raise refusal(
+                    f"no muscle is one of the {group!r}",
+                    suggestion(group, groups),
+                    place=("muscles", "gains", group),
+                )
+        return self
