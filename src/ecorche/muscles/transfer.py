@@ -22,6 +22,7 @@ import numpy.typing as npt
 
 from ecorche.base.names import suggestion
 from ecorche.base.rotations import (
+    inverse_xyzw,
     matrix_from_xyzw,
     multiply_xyzw,
     normalise,
@@ -36,6 +37,7 @@ from ecorche.muscles.muscle import Muscle
 from ecorche.muscles.scapula import VirtualScapula, with_scapulae
 from ecorche.muscles.template.place import LeftOut, Placement
 from ecorche.muscles.template.segments import segments
+from ecorche.skeleton.default_pose import default_from_bind
 from ecorche.skeleton.naming.recognise import Naming
 from ecorche.skeleton.naming.vocabulary import NECK, TRUNK
 from ecorche.skeleton.skeleton import Skeleton
@@ -168,8 +170,9 @@ def _action_on(
 def _carriers(source: Figure, target: Figure, joint_map: Mapping[str, str]) -> dict[int, _Carrier]:
     """A carrier for each joint of the source that has, or is below a joint that has, a partner."""
     partner = _partners(source, target, joint_map)
-    by_bone = _by_bone(source.skeleton, target.skeleton, partner)
     by_segment = _by_segment(source, target, partner) if not joint_map else {}
+    turns = _through_default_pose(source, target, partner) if by_segment else None
+    by_bone = _by_bone(source.skeleton, target.skeleton, partner, turns)
     return {joint: by_segment.get(joint, carrier) for joint, carrier in by_bone.items()}
 
 
@@ -224,8 +227,16 @@ def _by_segment(source: Figure, target: Figure, partner: Mapping[int, int]) -> d
     return found
 
 
-def _by_bone(source: Skeleton, target: Skeleton, partner: Mapping[int, int]) -> dict[int, _Carrier]:
-    """Carriers by the bones' own directions and lengths."""
+def _through_default_pose(source: Figure, target: Figure, partner: Mapping[int, int]) -> dict[int, Floats]:
+    """How each joint of one human's bind pose is turned in another's, xyzw: by way of standing."""
+    here, there = (default_from_bind(f.skeleton, f.naming.canonical) for f in (source, target))
+    return {joint: multiply_xyzw(inverse_xyzw(there[p]), here[joint]) for joint, p in partner.items()}
+
+
+def _by_bone(
+    source: Skeleton, target: Skeleton, partner: Mapping[int, int], turns: Mapping[int, Floats] | None
+) -> dict[int, _Carrier]:
+    """Carriers by the bones' own lengths and, where turns are not given, directions."""
     heads, tips = source.bind_world[:, :3, 3], source.tail_positions()
     other_heads, other_tips = target.bind_world[:, :3, 3], target.tail_positions()
     pairs = np.array(sorted(partner.items()))
@@ -245,10 +256,11 @@ def _by_bone(source: Skeleton, target: Skeleton, partner: Mapping[int, int]) -> 
         length, other_length = float(np.linalg.norm(bone)), float(np.linalg.norm(other))
         turned[joint], along = above, size
         if length > 1e-9 and other_length > 1e-9:
-            turned[joint] = multiply_xyzw(
-                shortest_arc_xyzw(rotate_xyzw(above, bone / length), other / other_length), above
-            )
             along = other_length / length
+            arc = shortest_arc_xyzw(rotate_xyzw(above, bone / length), other / other_length)
+            turned[joint] = multiply_xyzw(arc, above)
+        if turns is not None:
+            turned[joint] = turns[joint]
         axis = normalise(bone)
         stretch = size * np.eye(3) + (along - size) * np.outer(axis, axis)
         linear = matrix_from_xyzw(turned[joint]) @ stretch
