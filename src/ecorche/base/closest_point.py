@@ -1,9 +1,9 @@
 """The closest points of a triangle surface, exactly, also among those that face the right way.
 
-A k-d tree of triangle centres proposes candidates; a triangle whose centre is further away than
-the best distance plus its own radius cannot win, which ends the search. Triangles are sorted
-into classes of similar size first, so that one large triangle does not spoil that bound.
-(libigl and trimesh do the same with an optional native package; none here filters by normal.)
+Each query descends a tree of boxes, the nearer child first, and leaves out every box further away than
+the best triangle so far; it begins with the triangle its predecessor found. Of triangles that are equally
+near the one with the lowest number wins, so the answer depends neither on the tree nor on the threads.
+(libigl and trimesh do the same with an optional native package; none there filters by normal.)
 """
 
 from __future__ import annotations
@@ -12,14 +12,17 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy.spatial import cKDTree
+from numba import njit, prange
 
+import ecorche.base.threads  # noqa: F401  settings that must precede the first parallel kernel
+from ecorche.base.bounding_boxes import box_tree
 from ecorche.base.rotations import normalise
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
-PAIRS_AT_ONCE = 400_000
+QUERIES_AT_ONCE = 64
+"""That one thread answers one after another: neighbours find the same part of the surface."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,22 +50,17 @@ class TriangleSurface:
     def __init__(
         self, points: npt.ArrayLike, triangles: npt.ArrayLike, normals: npt.ArrayLike | None = None
     ) -> None:
-        triangles = np.asarray(triangles, np.int64)
-        self.corners = np.asarray(points, np.float64)[triangles]
+        triangles = np.asarray(triangles, np.int64).reshape(-1, 3)
+        self.corners: Floats = np.asarray(points, np.float64)[triangles]
+        self.normals: Floats
         if normals is not None:
             self.normals = np.asarray(normals, np.float64)[triangles]
         else:
             flat = np.cross(self.corners[:, 1] - self.corners[:, 0], self.corners[:, 2] - self.corners[:, 0])
             self.normals = np.repeat(normalise(flat)[:, None], 3, axis=1)
-        centres = self.corners.mean(axis=1)
-        radii = np.linalg.norm(self.corners - centres[:, None], axis=-1).max(axis=1, initial=0.0)
-        size = np.frexp(radii)[1]  # the power of two just above
-        self._classes: list[tuple[Ints, cKDTree, float]] = []
-        for exponent in np.unique(size):
-            members = np.flatnonzero(size == exponent)
-            self._classes.append((members, cKDTree(centres[members]), float(radii[members].max())))
-        # the most numerous first: a good answer early rules most of the rest out
-        self._classes.sort(key=lambda entry: -len(entry[0]))
+        if len(triangles):
+            self.tree = box_tree(self.corners.min(axis=1), self.corners.max(axis=1))
+            self._in_order = self.corners[self.tree.members]  # what is near in space is near in memory
 
     def closest(
         self,
@@ -81,87 +79,190 @@ class TriangleSurface:
             least_cosine: See ``facing``.
             within: Only points nearer than this [m] are allowed.
         """
-        queries = np.asarray(queries, np.float64)
-        directions = None if facing is None else np.asarray(facing, np.float64)
-        best = ClosestPoints(
-            np.full(len(queries), -1, np.int64), np.zeros((len(queries), 3)), np.full(len(queries), within)
+        asked = np.ascontiguousarray(queries, np.float64)
+        directions = np.zeros((0, 3)) if facing is None else np.ascontiguousarray(facing, np.float64)
+        found = ClosestPoints(
+            np.full(len(asked), -1, np.int64), np.zeros((len(asked), 3)), np.full(len(asked), np.inf)
         )
-        for members, tree, radius in self._classes:
-            active, seen, count = np.arange(len(queries)), 0, 1
-            while len(active):
-                still = [active[:0]]
-                for rows in np.array_split(active, 1 + len(active) * (count - seen) // PAIRS_AT_ONCE):
-                    ranks = list(range(seen + 1, count + 1))
-                    gaps, found = (np.asarray(x) for x in tree.query(queries[rows], k=ranks))
-                    row, rank = np.nonzero(gaps < best.distances[rows, None] + radius)
-                    pairs = rows[row], members[found[row, rank]]
-                    self._improve(best, *pairs, queries, directions, least_cosine)
-                    still.append(rows[gaps[:, -1] < best.distances[rows] + radius])
-                active = np.concatenate(still) if count < len(members) else active[:0]
-                seen, count = count, min(4 * count, len(members))
-        best.distances[best.triangles < 0] = np.inf
-        return best
-
-    def _improve(
-        self,
-        best: ClosestPoints,
-        rows: Ints,
-        candidates: Ints,
-        queries: Floats,
-        directions: Floats | None,
-        least_cosine: float,
-    ) -> None:
-        """Take over what is better in pairs of a query (rows ascending) and a triangle, (pairs,) each."""
-        corners = self.corners[candidates]
-        barycentric = closest_barycentric(corners, queries[rows])
-        distance = np.linalg.norm(np.einsum("pc,pcx->px", barycentric, corners) - queries[rows], axis=1)
-        if directions is not None:
-            normals = normalise(np.einsum("pc,pcx->px", barycentric, self.normals[candidates]))
-            distance[np.einsum("px,px->p", normals, directions[rows]) < least_cosine] = np.inf
-        order = np.lexsort((distance, rows))
-        target, first = np.unique(rows[order], return_index=True)
-        chosen = order[first]
-        better = distance[chosen] < best.distances[target]
-        target, chosen = target[better], chosen[better]
-        best.triangles[target] = candidates[chosen]
-        best.barycentric[target] = barycentric[chosen]
-        best.distances[target] = distance[chosen]
+        if len(asked) and len(self.corners):
+            _closest(
+                self.tree.boxes,
+                self.tree.members,
+                self._in_order,
+                self.normals,
+                asked,
+                directions,
+                float(least_cosine),
+                float(within),
+                # rounding may bring a triangle this much nearer than the box it lies in
+                1e-14 * float(max(np.abs(self.tree.boxes[1]).max(), np.abs(asked).max())),
+                found.triangles,
+                found.barycentric,
+                found.distances,
+            )
+        return found
 
 
-def closest_barycentric(corners: Floats, points: Floats) -> Floats:
-    """Barycentric weights (..., 3) of the point of each triangle (..., 3, 3) closest to ``points`` (..., 3).
+@njit(parallel=True, cache=True)  # type: ignore[untyped-decorator]
+def _closest(
+    boxes: Floats,
+    members: Ints,
+    corners: Floats,
+    normals: Floats,
+    queries: Floats,
+    facing: Floats,
+    least_cosine: float,
+    within: float,
+    slack: float,
+    triangles: Ints,
+    barycentric: Floats,
+    distances: Floats,
+) -> None:
+    for batch in prange((len(queries) + QUERIES_AT_ONCE - 1) // QUERIES_AT_ONCE):
+        waiting = np.empty(64, np.int64)
+        gaps = np.empty(64)
+        place = np.int64(-1)
+        first = np.int64(batch) * QUERIES_AT_ONCE  # the outer loop's numbers are unsigned
+        for step in range(QUERIES_AT_ONCE):
+            q = first + step
+            if q >= len(queries):
+                break
+            place, distances[q] = _search(
+                boxes, members, corners, normals, queries, facing, least_cosine, within, slack,
+                q, place, waiting, gaps, barycentric,
+            )  # fmt: skip
+            if place >= 0:
+                triangles[q] = members[place]
+
+
+@njit(cache=True)  # type: ignore[untyped-decorator]
+def _search(
+    boxes: Floats,
+    members: Ints,
+    corners: Floats,
+    normals: Floats,
+    queries: Floats,
+    facing: Floats,
+    least_cosine: float,
+    within: float,
+    slack: float,
+    q: int,
+    guess: int,
+    waiting: Ints,
+    gaps: Floats,
+    barycentric: Floats,
+) -> tuple[int, float]:
+    """Place in the tree and distance of the triangle closest to query q; its weights go to the last array.
+
+    ``guess`` is a place to look at first, or -1.
+    """
+    leaves = len(boxes) // 2
+    leaf_size = len(members) // leaves
+    x, y, z = queries[q, 0], queries[q, 1], queries[q, 2]
+    best, best_place, best_member = within * within, -1, np.int64(-1)
+    limit = (within + slack) ** 2
+    waiting[0], gaps[0], depth = 1, 0.0, 1
+    if guess >= 0:
+        waiting[1], gaps[1], depth = -1 - guess, 0.0, 2
+    while depth > 0:
+        depth -= 1
+        node = waiting[depth]
+        if not gaps[depth] <= limit:
+            continue
+        if 0 < node < leaves:
+            near, far = 2 * node, 2 * node + 1
+            to_near, to_far = _gap(boxes, near, x, y, z), _gap(boxes, far, x, y, z)
+            if to_far < to_near:
+                near, far, to_near, to_far = far, near, to_far, to_near
+            if to_far <= limit:
+                waiting[depth], gaps[depth] = far, to_far
+                depth += 1
+            if to_near <= limit:
+                waiting[depth], gaps[depth] = near, to_near
+                depth += 1
+            continue
+        first, end = -1 - node, -node  # one place only
+        if node > 0:
+            first, end = (node - leaves) * leaf_size, (node - leaves + 1) * leaf_size
+        for place in range(first, end):
+            square, u, v, w = _closest_on_triangle(corners, place, x, y, z)
+            member = members[place]
+            if not (square < best or (square == best and member < best_member)):
+                continue
+            if len(facing) and not _faces(normals, member, u, v, w, facing, q, least_cosine):
+                continue
+            best, best_place, best_member = square, place, member
+            limit = (np.sqrt(square) + slack) ** 2
+            barycentric[q, 0], barycentric[q, 1], barycentric[q, 2] = u, v, w
+    return best_place, np.sqrt(best) if best_place >= 0 else np.inf
+
+
+@njit(cache=True)  # type: ignore[untyped-decorator]
+def _faces(
+    normals: Floats, t: int, u: float, v: float, w: float, facing: Floats, q: int, least_cosine: float
+) -> bool:
+    """Whether the smooth normal of triangle t, at barycentric weights, faces as query q asks."""
+    square, along = 0.0, 0.0
+    for axis in range(3):
+        n = u * normals[t, 0, axis] + v * normals[t, 1, axis] + w * normals[t, 2, axis]
+        square += n * n
+        along += n * facing[q, axis]
+    return along >= least_cosine * np.sqrt(square) if square > 0.0 else least_cosine <= 0.0
+
+
+@njit(cache=True)  # type: ignore[untyped-decorator]
+def _gap(boxes: Floats, node: int, x: float, y: float, z: float) -> float:
+    """Squared distance to a node's box [m²]."""
+    dx = max(boxes[node, 0, 0] - x, x - boxes[node, 1, 0], 0.0)
+    dy = max(boxes[node, 0, 1] - y, y - boxes[node, 1, 1], 0.0)
+    dz = max(boxes[node, 0, 2] - z, z - boxes[node, 1, 2], 0.0)
+    square: float = dx * dx + dy * dy + dz * dz
+    return square
+
+
+@njit(cache=True)  # type: ignore[untyped-decorator]
+def _closest_on_triangle(
+    corners: Floats, t: int, x: float, y: float, z: float
+) -> tuple[float, float, float, float]:
+    """Squared distance to a triangle [m²], and the barycentric weights of its closest point.
 
     The plane's answer where it falls inside, else the best of the three edges; a triangle
     without area is its edges.
     """
-    a, b, c = corners[..., 0, :], corners[..., 1, :], corners[..., 2, :]
-    points = np.broadcast_to(points, a.shape)
-    ab, ac, ap = b - a, c - a, points - a
-    bb, bc, cc = _dot(ab, ab), _dot(ab, ac), _dot(ac, ac)
-    pb, pc = _dot(ap, ab), _dot(ap, ac)
-    area = bb * cc - bc * bc
-    flat = area <= 1e-14 * bb * cc
-    area = np.where(flat, 1.0, area)
-    v, w = (cc * pb - bc * pc) / area, (bb * pc - bc * pb) / area
-    inside = ~flat & (v >= 0.0) & (w >= 0.0) & (v + w <= 1.0)
-    result = np.stack([1.0 - v - w, v, w], axis=-1)
-    least = np.where(inside, -1.0, np.inf)
-    for start, end in ((0, 1), (1, 2), (2, 0)):
-        edge = corners[..., end, :] - corners[..., start, :]
-        square = _dot(edge, edge)
-        t = np.clip(
-            _dot(points - corners[..., start, :], edge) / np.where(square > 0.0, square, 1.0), 0.0, 1.0
-        )
-        gap = points - corners[..., start, :] - t[..., None] * edge
-        distance = _dot(gap, gap)
-        nearer = distance < least
-        least = np.where(nearer, distance, least)
-        on_edge = np.zeros_like(result)
-        on_edge[..., start], on_edge[..., end] = 1.0 - t, t
-        result = np.where(nearer[..., None], on_edge, result)
-    return result
+    ax, ay, az = corners[t, 0, 0] - x, corners[t, 0, 1] - y, corners[t, 0, 2] - z
+    bx, by, bz = corners[t, 1, 0] - x, corners[t, 1, 1] - y, corners[t, 1, 2] - z
+    cx, cy, cz = corners[t, 2, 0] - x, corners[t, 2, 1] - y, corners[t, 2, 2] - z
+    ux, uy, uz = bx - ax, by - ay, bz - az
+    vx, vy, vz = cx - ax, cy - ay, cz - az
+    uu, uv, vv = ux * ux + uy * uy + uz * uz, ux * vx + uy * vy + uz * vz, vx * vx + vy * vy + vz * vz
+    pu, pv = -(ax * ux + ay * uy + az * uz), -(ax * vx + ay * vy + az * vz)
+    area = uu * vv - uv * uv
+    b, c = vv * pu - uv * pv, uu * pv - uv * pu
+    if area > 1e-14 * uu * vv and b >= 0.0 and c >= 0.0 and b + c <= area:
+        b, c = b / area, c / area
+        a = 1.0 - b - c
+    else:
+        a, b, c = 1.0, 0.0, 0.0
+        ab, to_ab = _closest_on_edge(ax, ay, az, bx, by, bz)
+        bc, to_bc = _closest_on_edge(bx, by, bz, cx, cy, cz)
+        ca, to_ca = _closest_on_edge(cx, cy, cz, ax, ay, az)
+        if to_ab <= to_bc and to_ab <= to_ca:
+            a, b = 1.0 - ab, ab
+        elif to_bc <= to_ca:
+            a, b, c = 0.0, 1.0 - bc, bc
+        else:
+            a, c = ca, 1.0 - ca
+    dx, dy, dz = a * ax + b * bx + c * cx, a * ay + b * by + c * cy, a * az + b * bz + c * cz
+    return dx * dx + dy * dy + dz * dz, a, b, c
 
 
-def _dot(a: Floats, b: Floats) -> Floats:
-    product: Floats = np.einsum("...x,...x->...", a, b)
-    return product
+@njit(cache=True)  # type: ignore[untyped-decorator]
+def _closest_on_edge(ax: float, ay: float, az: float, bx: float, by: float, bz: float) -> tuple[float, float]:
+    """The share of b in the point of an edge a–b closest to the origin, and its squared distance [m²]."""
+    ex, ey, ez = bx - ax, by - ay, bz - az
+    square = ex * ex + ey * ey + ez * ez
+    t = 0.0
+    if square > 0.0:
+        t = min(max(-(ax * ex + ay * ey + az * ez) / square, 0.0), 1.0)
+    dx, dy, dz = ax + t * ex, ay + t * ey, az + t * ez
+    return t, dx * dx + dy * dy + dz * dz

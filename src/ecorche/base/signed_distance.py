@@ -42,8 +42,9 @@ class SignedSurface:
         angles = np.arccos(np.clip(cosines, -1.0, 1.0))
         self._at_corners = _summed(merged, angles[..., None] * self._faces[:, None])
         # the edge opposite of each corner, the same number seen from both its sides
-        ends = np.sort(np.stack([merged[:, [1, 2, 0]], merged[:, [2, 0, 1]]], axis=-1), axis=-1)
-        _, number = np.unique(ends.reshape(-1, 2), axis=0, return_inverse=True)
+        one, other = merged[:, [1, 2, 0]], merged[:, [2, 0, 1]]
+        ends = np.minimum(one, other) * len(places) + np.maximum(one, other)
+        _, number = np.unique(ends, return_inverse=True)
         spread = np.repeat(self._faces[:, None], 3, axis=1)
         self._at_edges = _summed(number.reshape(-1, 3), spread)
 

@@ -42,8 +42,6 @@ MOST_ARCH = 1.0
 """How far the belly may be swept inwards, in half-thicknesses: then the path runs on its outer face."""
 RINGS, SIDES = 24, 16
 """Points of a muscle's surface that are fitted: those of `spindle_surfaces` as it comes."""
-PASSES = ((4, 4), (2, 2), (1, 2), (1, 1))
-"""Every how many rings and sides are asked about first: the answers spare most of the others."""
 STEPS = 20
 FULLNESS = 0.5
 """Of both halves of a muscle, where the skin leaves room for it."""
@@ -329,15 +327,14 @@ class _Shape:
         # a point lies no less deep than another does, less their distance: most need never be asked about
         least = self.depth[..., None] - np.hypot(to_out, to_side)
         for _ in range(STEPS):
-            places = (
-                centres[:, :, None]
-                + to_out[..., None] * self.outward[:, :, None]
-                + to_side[..., None] * self.across[:, :, None]
-            )
-            near, depth, outward = _shallow(skin, places, least, tissue - CLOSE)
+            near = np.nonzero(least < tissue - CLOSE)
             muscle, ring, _ = near
             out, across = self.outward[muscle, ring], self.across[muscle, ring]
             on_out, on_side = to_out[near], to_side[near]
+            depth, outward = skin.depth(
+                centres[muscle, ring] + on_out[:, None] * out + on_side[:, None] * across
+            )
+            least[near] = depth
             lacking = np.maximum(tissue - depth, 0.0)
             if not (lacking > CLOSE).any():
                 break
@@ -360,36 +357,3 @@ class _Shape:
             least -= np.hypot(to_out - was_out, to_side - was_side)
         exposed = tissue - np.min(least, axis=(1, 2))
         return np.where(exposed > CLOSE, exposed, 0.0)
-
-
-def _shallow(
-    skin: SignedSurface, places: Floats, least: Floats, limit: float
-) -> tuple[tuple[npt.NDArray[np.intp], ...], Floats, Floats]:
-    """Which places (M, R, S, 3) were asked about, how deep they lie, and which way the skin is there.
-
-    Those that may lie less deep than ``limit``, by the depths ``least`` (M, R, S) they have at least, are
-    asked about; `least` learns from every answer, also for the places beside it.
-    """
-    unknown = np.ones(least.shape, bool)
-    asked, depths, directions = [], [], []
-    for by_ring, by_side in PASSES:
-        chosen = np.zeros(least.shape, bool)
-        chosen[:, ::by_ring, ::by_side] = True
-        rows = np.nonzero(chosen & unknown & (least < limit))
-        depth, outward = skin.depth(places[rows])
-        least[rows], unknown[rows] = depth, False
-        asked.append(rows)
-        depths.append(depth)
-        directions.append(outward)
-        for axis, reach in ((2, by_side // 2), (1, by_ring // 2)):
-            _spread(least, places, axis, reach)
-    near = tuple(np.concatenate(column) for column in zip(*asked, strict=True))
-    return near, np.concatenate(depths), np.concatenate(directions)
-
-
-def _spread(least: Floats, places: Floats, axis: int, reach: int) -> None:
-    """Raise the least depths to what neighbours up to ``reach`` steps away along an axis allow."""
-    for _ in range(reach):
-        for step in (1, -1):
-            away = np.linalg.norm(np.roll(places, step, axis) - places, axis=-1)
-            np.maximum(least, np.roll(least, step, axis) - away, out=least)
