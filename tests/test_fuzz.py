@@ -56,9 +56,8 @@ def samples(tmp_path_factory: pytest.TempPathFactory, data: Path) -> Path:
     (root / "ecorche").mkdir()
     glb = root / "ecorche" / "character.glb"
     shutil.copy(root / "glb" / "sample.glb", glb)
-    write_rig(
-        root / "ecorche" / "sample.ecorche", create_rig(character, glb, root / "ecorche" / "sample.ecorche")
-    )
+    rig = root / "ecorche" / "sample.ecorche"
+    write_rig(rig, create_rig(character, glb, rig, muscles=False))
     return root
 
 

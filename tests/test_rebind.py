@@ -50,7 +50,7 @@ def people(data: Path) -> People:
 
 def painted(character: Character, **maps: tuple[npt.NDArray[Any], str]) -> Rig:
     """A rig of the character's body with maps of (values, kind)."""
-    rig = create_rig(character, "old.glb", "man.ecorche")
+    rig = create_rig(character, "old.glb", "man.ecorche", muscles=False)
     body = character.body().name
     refs = {name: MapRef.model_validate({"mesh": body, "values": kind}) for name, (_, kind) in maps.items()}
     spec = rig.spec.model_copy(update={"maps": refs})
@@ -292,7 +292,7 @@ def test_a_rig_folder_that_is_a_link(data: Path, tmp_path: Path) -> None:
 )
 def test_edits_that_cannot_be_used_are_found(people: People, change: dict[str, Any], problem: str) -> None:
     man = people("male_average_cmu_mb")
-    rig = create_rig(man, "man.glb", "man.ecorche")
+    rig = create_rig(man, "man.glb", "man.ecorche", muscles=False)
     spec = rig.spec.model_copy(update={"skeleton": rig.spec.skeleton.model_copy(update=change)})
     found = check_rig(replace(rig, spec=spec), man)
     assert len(found) == 1
@@ -305,7 +305,7 @@ def test_the_old_file_is_not_needed(data: Path, tmp_path: Path) -> None:
     path.parent.mkdir()
     shutil.copy(data / "human" / "male_average_cmu_mb.glb", man)
     character = read_character(man)
-    write_rig(path, create_rig(character, man, path))
+    write_rig(path, create_rig(character, man, path, muscles=False))
     assert read_rig(path).spec.character.path == "../characters/man.glb"
     require_bound(read_rig(path), character, path)
 
@@ -364,9 +364,9 @@ def test_a_map_without_a_mesh_to_go_to_is_refused_and_can_be_sent() -> None:
 
 def test_a_file_name_that_a_rig_cannot_hold_is_refused() -> None:
     with pytest.raises(DocumentError, match="forward slashes") as caught:
-        create_rig(tube(), "odd\\name.glb", "tube.ecorche")
+        create_rig(tube(), "odd\\name.glb", "tube.ecorche", muscles=False)
     assert str(caught.value).startswith("tube.ecorche")
-    rig = create_rig(tube(), "tube.glb", "tube.ecorche")
+    rig = create_rig(tube(), "tube.glb", "tube.ecorche", muscles=False)
     with pytest.raises(DocumentError, match="forward slashes"):
         rebind(rig, tube(), "odd\\name.glb", "tube.ecorche")
 

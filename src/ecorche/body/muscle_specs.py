@@ -19,6 +19,7 @@ from ecorche.document.text import spelled
 from ecorche.errors import DocumentError
 from ecorche.muscles.activation import Action
 from ecorche.muscles.muscle import Floats, Muscle, Reach
+from ecorche.muscles.paths import SHORTEST
 from ecorche.muscles.scapula import VirtualScapula, with_scapulae
 from ecorche.skeleton.skeleton import Skeleton
 
@@ -70,7 +71,7 @@ def _scapulae_of(rig: Rig, skeleton: Skeleton) -> tuple[VirtualScapula, ...]:
         if name in skeleton.names:
             raise DocumentError(
                 f"the character has a joint {name!r} of its own",
-                where=f"{rig.source}, {spelled(place)}",
+                where=_spot(rig, place),
                 remedy="Give the virtual scapula another name, here and in the muscles' paths",
             )
         girdle, thorax, arm = (
@@ -99,6 +100,15 @@ def _muscle(rig: Rig, name: str, spec: MuscleSpec, skeleton: Skeleton, extended:
         for row, point in enumerate(spec.path)
     )
     local = np.array([point.at for point in spec.path])
+    positions = transform_points(extended.bind_world[list(joints)], local[:, None])[:, 0]
+    lengths = np.linalg.norm(np.diff(positions, axis=0), axis=1)
+    if (lengths < SHORTEST).any():
+        row = int(np.argmin(lengths))
+        raise DocumentError(
+            f"the points {row} and {row + 1} of the path are in one place: the muscle has no length there",
+            where=_spot(rig, (*place, "path", row + 1, "at")),
+            remedy="Move them apart, or take one out",
+        )
     for row, action in enumerate(spec.actions):
         _joint(rig, action.joint, skeleton.names, (*place, "actions", row, "joint"))
     reach = spec.influence
@@ -107,7 +117,7 @@ def _muscle(rig: Rig, name: str, spec: MuscleSpec, skeleton: Skeleton, extended:
         muscle=spec.muscle,
         group=spec.group,
         joints=joints,
-        positions=transform_points(extended.bind_world[list(joints)], local[:, None])[:, 0],
+        positions=positions,
         outward=np.array(spec.outward),
         thickness=np.array(spec.thickness),
         sweep=np.zeros((2, 4, 2)) if spec.sweep is None else np.array(spec.sweep),
@@ -135,10 +145,13 @@ def _joint(rig: Rig, name: str, known: Sequence[str], place: Sequence[str | int]
     try:
         return known.index(name)
     except ValueError:
-        where = f"{rig.source}, {spelled(place)}" if rig.source else spelled(place)
         raise DocumentError(
-            f"there is no joint {name!r}", where=where, remedy=suggestion(name, known)
+            f"there is no joint {name!r}", where=_spot(rig, place), remedy=suggestion(name, known)
         ) from None
+
+
+def _spot(rig: Rig, place: Sequence[str | int]) -> str:
+    return f"{rig.source}, {spelled(place)}" if rig.source else spelled(place)
 
 
 def _spec(muscle: Muscle, extended: Skeleton) -> MuscleSpec:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -22,17 +23,29 @@ from ecorche.skeleton.naming.recognise import recognise
 
 
 def create_rig(
-    character: Character, character_path: str | os.PathLike[str], path: str | os.PathLike[str]
+    character: Character,
+    character_path: str | os.PathLike[str],
+    path: str | os.PathLike[str],
+    *,
+    muscles: bool = True,
+    gains: Mapping[str, float] | None = None,
+    mapping: Mapping[str, str] | None = None,
 ) -> Rig:
     """A rig for a character, with the joint names that were recognised; nothing is written yet.
+
+    A humanoid gets the muscles of the anatomical template, fitted under its body's skin; one that is none is
+    refused. `body.place_muscles` does the same in two steps, with a report, and for other muscles.
 
     Args:
         character: The character.
         character_path: Its file.
         path: Where the rig file will be; the character is named relative to it.
+        muscles: Whether it gets muscles.
+        gains: How much of the muscles' effect on the skin is shown, by group; 1 where a group is not named.
+        mapping: H-Anim names of joints by the character's own, where they are not recognised.
     """
     shape = bind_shape(character)
-    naming = recognise(character.skeleton)
+    naming = recognise(character.skeleton, mapping)
     pairs = zip(character.skeleton.names, naming.canonical, strict=True)
     with told_as_document_error(path):
         spec = RigSpec(
@@ -42,7 +55,12 @@ def create_rig(
             body=character.body().name,
             skeleton=SkeletonSpec(mapping={name: known for name, known in pairs if known is not None}),
         )
-    return Rig(spec, shape, source=str(path))
+    rig = Rig(spec, shape, source=str(path))
+    if not muscles:
+        return rig
+    from ecorche.body.place_muscles import template_placement, with_muscles
+
+    return with_muscles(rig, character, template_placement(character, naming), gains=gains)[0]
 
 
 def relative_path(file: str | os.PathLike[str], rig_path: str | os.PathLike[str]) -> str:

@@ -1,0 +1,188 @@
+"""Muscles for a rig: placed on the skeleton, fitted under the skin, written as plain numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ecorche.base.names import suggestion
+from ecorche.body.character import Character, SkinnedMesh
+from ecorche.body.fit_for_muscles import require_fit_for_muscles
+from ecorche.body.muscle_specs import muscle_specs
+from ecorche.document.files import Rig
+from ecorche.document.muscle_spec import MuscleSpec, MusclesSpec
+from ecorche.document.problems import told_as_document_error
+from ecorche.document.spec import RigSpec, VirtualScapulaSpec
+from ecorche.errors import EcorcheError, SkeletonError
+from ecorche.muscles.fit import Moved, fit_to_skin
+from ecorche.muscles.template.place import LeftOut, Placement, place
+from ecorche.skeleton.naming.recognise import Naming, recognise
+
+DECIMALS = 9
+"""Of numbers in a new rig file: a millionth of a millimetre, and text a person can read."""
+TOLD = 3
+"""How many names stand for many in a sentence."""
+
+
+@dataclass(frozen=True, eq=False)
+class MuscleReport:
+    """What became of a set of muscles on one character.
+
+    Attributes:
+        placed: How many muscles it has.
+        scapulae: Shoulder blades it got, as it has none of its own.
+        left_out: Muscles it cannot have, and why.
+        moved: Path points drawn in under the skin, and how far.
+        tight: Muscles that have too little room under the skin, with how much [m].
+        notes: What else the placement tells, a sentence each.
+    """
+
+    placed: int
+    scapulae: tuple[str, ...]
+    left_out: tuple[LeftOut, ...]
+    moved: tuple[Moved, ...]
+    tight: tuple[tuple[str, float], ...]
+    notes: tuple[str, ...]
+
+    def lines(self) -> list[str]:
+        """The report in sentences; long lists end in a count."""
+        told = [f"{self.placed} muscles placed and fitted under the skin"]
+        if self.scapulae:
+            told.append(f"no joint is a shoulder blade: added {_listed(self.scapulae)}")
+        if self.left_out:
+            names = _listed([left.name for left in self.left_out])
+            reasons = list(dict.fromkeys(left.reason for left in self.left_out))
+            more = f" (and {len(reasons) - 1} reasons more)" if len(reasons) > 1 else ""
+            told.append(f"{len(self.left_out)} left out: {names}; {reasons[0]}{more}")
+        if self.moved:
+            far = max(self.moved, key=lambda m: m.distance)
+            told.append(
+                f"{len(self.moved)} path points drawn in under the skin, at most by"
+                f" {1000.0 * far.distance:.0f} mm (point {far.point} of {far.muscle!r})"
+            )
+        if self.tight:
+            worst = max(self.tight, key=lambda t: t[1])
+            told.append(
+                f"{len(self.tight)} muscles have too little room under the skin: {worst[0]!r}"
+                f" lacks {1000.0 * worst[1]:.1f} mm"
+            )
+        if self.notes:
+            more = f" (and {len(self.notes) - 1} notes more)" if len(self.notes) > 1 else ""
+            told.append(f"{self.notes[0]}{more}")
+        return told
+
+
+def template_placement(character: Character, naming: Naming) -> Placement:
+    """The anatomical template at its places on a humanoid, not yet fitted; others are refused."""
+    from ecorche.muscles.template import TEMPLATE
+
+    placement = place(TEMPLATE, character.skeleton, naming)
+    if not placement.muscles:
+        why = next((n for n in naming.notes if n.startswith("not recognised")), "no limb has its joints")
+        raise SkeletonError(
+            f"is no humanoid that human muscles could be given to ({why})",
+            where=character.source or character.name,
+            remedy="Name its joints (--mapping FILE) if it is one, take the muscles of a finished rig"
+            " (--template RIG) for another creature, or make a rig without any (--without-muscles)",
+        )
+    return placement
+
+
+def with_muscles(
+    rig: Rig,
+    character: Character,
+    placement: Placement,
+    *,
+    gains: Mapping[str, float] | None = None,
+) -> tuple[Rig, MuscleReport]:
+    """A rig with muscles in place of those it had, fitted under its body's skin.
+
+    Args:
+        rig: The rig.
+        character: Its character.
+        placement: The muscles at their places, of any size.
+        gains: How much of their effect on the skin is shown, by group of muscles.
+    """
+    _require_groups(placement, gains or {})
+    body = character.body(rig.spec.body)
+    assert body.weights is not None  # a rig's body is skinned
+    points = bind_points(character, body)
+    require_fit_for_muscles(
+        character, points, body.weights, recognise(character.skeleton, rig.spec.skeleton.mapping or None)
+    )
+    fitted, fit = fit_to_skin(placement.muscles, placement.skeleton, points, body.mesh.triangles())
+    named, blades = muscle_specs(fitted, placement.scapulae, character.skeleton)
+    report = MuscleReport(
+        placed=len(fitted),
+        scapulae=tuple(blades),
+        left_out=placement.left_out,
+        moved=fit.moved,
+        tight=fit.exposed,
+        notes=placement.notes,
+    )
+    spec = rig.spec
+    with told_as_document_error(rig.source):
+        spec = spec.model_copy(
+            update={
+                "skeleton": spec.skeleton.model_copy(
+                    update={
+                        "virtual_scapulae": {
+                            name: VirtualScapulaSpec.model_validate(rounded(blade.model_dump()))
+                            for name, blade in blades.items()
+                        }
+                    }
+                ),
+                "muscles": MusclesSpec(
+                    named={
+                        name: MuscleSpec.model_validate(rounded(muscle.model_dump()))
+                        for name, muscle in named.items()
+                    },
+                    volume=spec.muscles.volume,
+                    activation=spec.muscles.activation,
+                    gains=dict(gains or {}),
+                ),
+                "notes": (*spec.notes, *report.lines()),
+            }
+        )
+        spec = RigSpec.model_validate(spec.model_dump())  # copies are not checked
+    return replace(rig, spec=spec), report
+
+
+def bind_points(character: Character, mesh: SkinnedMesh) -> npt.NDArray[np.floating]:
+    """Where a mesh's vertices are in the skeleton's bind pose [m], shape (vertices, 3)."""
+    if mesh.own_bind is None:
+        return mesh.mesh.points
+    from ecorche.body.compile import compile_body, skinned_points
+
+    still = np.zeros((character.skeleton.joint_count, 4, 4))
+    posed = skinned_points(compile_body(character), still, (None,) * len(character.meshes))
+    return posed[character.meshes.index(mesh)]
+
+
+def rounded(value: Any) -> Any:
+    """Plain values with their numbers at `DECIMALS`, and no minus before a zero."""
+    if isinstance(value, float):
+        return round(value, DECIMALS) + 0.0
+    if isinstance(value, dict):
+        return {key: rounded(entry) for key, entry in value.items()}
+    return tuple(map(rounded, value)) if isinstance(value, tuple) else value
+
+
+def _require_groups(placement: Placement, gains: Mapping[str, float]) -> None:
+    groups = sorted({muscle.group for muscle in placement.muscles} - {""})
+    for group in gains:
+        if group not in groups:
+            raise EcorcheError(
+                f"no muscle is one of the {group!r}",
+                where="gains",
+                remedy=suggestion(group, groups, at_most=40),
+            )
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - TOLD} more" if len(names) > TOLD else ""
+    return ", ".join(map(repr, names[:TOLD])) + more
