@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import typer
 
-from ecorche.cli import bake, check, convert, info, rebind, render, rig, sample
+from ecorche.cli import bake, check, convert, info, rebind, render, rig, sample, weights
 from ecorche.errors import EcorcheError
 from ecorche.version import __version__
 
@@ -68,6 +68,7 @@ for _verb in (
     check.check,
     rig.rig,
     rebind.rebind,
+    weights.weights,
 ):
     app.command()(_guarded(_verb))
 
