@@ -53,6 +53,14 @@ def frame_range(text: str | None) -> tuple[int, int] | None:
     return first, first if found[2] is None else int(found[2])
 
 
+def listed(text: str, where: str) -> tuple[str, ...]:
+    """``"front, side"`` as its names."""
+    names = tuple(name.strip() for name in text.split(","))
+    if not all(names):
+        raise EcorcheError(f"{text!r} is not a list of names", where=where, remedy="Write it as one,another")
+    return names
+
+
 def picture_size(text: str) -> tuple[int, int]:
     """``"1280x720"`` as width and height in pixels."""
     found = re.fullmatch(r"\s*(\d{2,5})\s*[x×]\s*(\d{2,5})\s*", text)

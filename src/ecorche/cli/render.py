@@ -1,44 +1,105 @@
-"""`ecorche render`: a film, a picture or a contact sheet."""
+"""`ecorche render`: a film, a picture or a sheet of pictures."""
 
 from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
+from ecorche.cli.activation import ACTIVATION, WITHOUT_MUSCLES, activation_source
 
-class View(StrEnum):
-    """Where the camera stands."""
+if TYPE_CHECKING:
+    from ecorche.body.take import Take
+    from ecorche.render.focus import Focus
 
-    three_quarter = "three_quarter"
-    front = "front"
-    side = "side"
-    back = "back"
+
+class Colouring(StrEnum):
+    """What the colours of muscles show."""
+
+    tissue = "tissue"
+    activation = "activation"
 
 
 def render(
     file: Path = typer.Argument(help="A baked take, a character or a rig: .usdc, .glb, .ecorche, …"),
     output: Path = typer.Option(..., "-o", "--output", help="A film (.mp4, .gif) or a picture (.png)."),
+    motion: Path | None = typer.Option(
+        None,
+        "-m",
+        "--motion",
+        help="BVH, glTF, USD, X3D or .pose; default: the file's own clip or cache, else bind.",
+    ),
+    clip: str | None = typer.Option(None, help="Which clip, where a file has several."),
     frame: int | None = typer.Option(None, help="For a picture: which frame, from 0; -1 is the last."),
     sheet: int | None = typer.Option(
         None, min=2, max=400, help="For a picture: a contact sheet of that many frames."
     ),
-    view: View = typer.Option(View.three_quarter, metavar="VIEW", help="three_quarter, front, side or back."),
+    layers: str | None = typer.Option(
+        None,
+        help="plain, muscles, result, difference, or several: a row each. A rig's; else there is only plain.",
+    ),
+    view: str = typer.Option(
+        "three_quarter",
+        help="three_quarter, front, side or back, or several such as front,side: a column each.",
+    ),
     size: str | None = typer.Option(
         None, help="Pixels, such as 1280x720; on a sheet, of each picture. Default: what suits the subject."
     ),
-    clip: str | None = typer.Option(None, help="Which clip, where the file has several."),
+    focus: str | None = typer.Option(
+        None, help="Look at a joint from near, such as r_elbow, or between several: r_shoulder,r_elbow."
+    ),
+    radius: float | None = typer.Option(None, help="How much is seen round the focus [m]."),
+    colour: Colouring = typer.Option(
+        Colouring.tissue, metavar="BY", help="Colour muscles by tissue or by activation."
+    ),
+    scale: float | None = typer.Option(
+        None, help="Displacement at the ends of the difference's colour bar [mm]. Default: all of it."
+    ),
+    activation: str | None = ACTIVATION,
+    without_muscles: bool = WITHOUT_MUSCLES,
     skeleton: bool = typer.Option(False, "--skeleton", help="Draw the bones over the skin."),
 ) -> None:
-    """Draw a take: a film as .mp4 or .gif, one frame or a contact sheet as .png.
+    """Draw a take: a film as .mp4 or .gif, one frame or a sheet of frames, layers and views as .png.
 
-    The frames are those baked into the file, else its clip, else the bind pose.
+    The frames are those of the motion, else those baked into the file, else its clip, else the bind pose.
     """
     from ecorche.base.files import require_folder
     from ecorche.body.perform import perform
-    from ecorche.cli.options import picture_size, progress_bar, report_to
+    from ecorche.cli.options import listed, picture_size
     from ecorche.cli.subject import clip_note, read_subject, subject_motion
+    from ecorche.errors import EcorcheError
+
+    _refuse_impossible(output, frame, sheet)
+    if radius is not None and focus is None:
+        raise EcorcheError("there is no focus", where="--radius", remedy="Name a joint with --focus too")
+    require_folder(output)
+    pixels = None if size is None else picture_size(size)
+    views, asked = listed(view, "--view"), None if layers is None else listed(layers, "--layers")
+    from ecorche.render.focus import Focus
+
+    part = None if focus is None else Focus(listed(focus, "--focus"), radius)
+    subject = read_subject(file)
+    chosen = subject_motion(subject.character, motion, clip)
+    take = perform(
+        subject.character,
+        chosen,
+        rig=subject.rig,
+        muscles=not without_muscles,
+        activation=None if without_muscles else activation_source(activation, subject),
+    ).take
+    if asked is None and len(views) == 1:
+        _draw_skin(output, take, frame, sheet, views[0], pixels, part, skeleton)
+    else:
+        _draw_layers(output, take, asked, frame, sheet, views, pixels, part, colour, scale, skeleton)
+    for note in clip_note(subject.character, chosen, clip):
+        typer.echo(f"note: {note}")
+    typer.echo(str(output))
+
+
+def _refuse_impossible(output: Path, frame: int | None, sheet: int | None) -> None:
+    """Refuse what no picture or film can be, before anything is read."""
     from ecorche.errors import EcorcheError, WriteError
 
     suffix = output.suffix.lower()
@@ -52,29 +113,75 @@ def render(
         )
     if sheet is not None and suffix != ".png":
         raise EcorcheError("a contact sheet is a picture", where="--sheet", remedy="Write a .png")
-    require_folder(output)
-    pixels = None if size is None else picture_size(size)
-    subject = read_subject(file)
-    motion = subject_motion(subject.character, None, clip)
-    take = perform(
-        subject.character,
-        motion,
-        rig=subject.rig,
-    ).take
+
+
+def _draw_skin(
+    output: Path,
+    take: Take,
+    frame: int | None,
+    sheet: int | None,
+    view: str,
+    size: tuple[int, int] | None,
+    focus: Focus | None,
+    skeleton: bool,
+) -> None:
+    """The skin as it is, from one side."""
+    from ecorche.cli.options import progress_bar, report_to
     from ecorche.render.pictures import render_contact_sheet, render_film, render_picture
 
     with progress_bar() as bar:
         told = report_to(bar)
         if sheet is not None:
             render_contact_sheet(
-                output, take, frames=sheet, size=pixels, view=view.value, skeleton=skeleton, progress=told
+                output,
+                take,
+                frames=sheet,
+                size=size,
+                view=view,
+                skeleton=skeleton,
+                focus=focus,
+                progress=told,
             )
-        elif suffix == ".png":
-            render_picture(output, take, frame=frame or 0, size=pixels, view=view.value, skeleton=skeleton)
+        elif output.suffix.lower() == ".png":
+            render_picture(
+                output, take, frame=frame or 0, size=size, view=view, skeleton=skeleton, focus=focus
+            )
         else:
-            render_film(
-                output, take, size=pixels or (1280, 720), view=view.value, skeleton=skeleton, progress=told
-            )
-    for note in clip_note(subject.character, motion, clip):
-        typer.echo(f"note: {note}")
-    typer.echo(str(output))
+            size = size or (1280, 720)
+            render_film(output, take, size=size, view=view, skeleton=skeleton, focus=focus, progress=told)
+
+
+def _draw_layers(
+    output: Path,
+    take: Take,
+    layers: tuple[str, ...] | None,
+    frame: int | None,
+    sheet: int | None,
+    views: tuple[str, ...],
+    size: tuple[int, int] | None,
+    focus: Focus | None,
+    colour: Colouring,
+    scale: float | None,
+    skeleton: bool,
+) -> None:
+    """Layers in rows, views and moments in columns."""
+    from ecorche.cli.options import progress_bar, report_to
+    from ecorche.render.layer_sheet import render_layers
+    from ecorche.render.layers import Layers
+    from ecorche.render.shots import spread_frames
+
+    subject = Layers(take)
+    with progress_bar() as bar:
+        render_layers(
+            output,
+            subject,
+            layers=layers or ("result" if "result" in subject.names else "plain",),
+            views=views,
+            frame=frame or 0 if sheet is None else spread_frames(subject.frames.times, sheet),
+            size=size,
+            focus=focus,
+            colouring=colour.value,
+            scale=scale,
+            skeleton=skeleton,
+            progress=report_to(bar),
+        )

@@ -96,12 +96,15 @@ def _mirrored_pairs(skeleton: Skeleton) -> list[tuple[int, int]]:
     return pairs
 
 
-def direction(view: str, front: Floats) -> Floats:
-    """Unit vector from the subject to the camera of a named view, shape (3,)."""
+def direction(view: str, front: Floats, *, from_right: bool = False) -> Floats:
+    """Unit vector from the subject to the camera of a named view, shape (3,).
+
+    ``from_right`` moves a camera that would stand to the character's left to its right.
+    """
     if view not in VIEWS:
         raise EcorcheError(f"there is no view {view!r}", where="render", remedy=suggestion(view, VIEWS))
     turn, rise = np.radians(VIEWS[view])
-    left = np.cross((0.0, 1.0, 0.0), front)
+    left = np.cross((0.0, 1.0, 0.0), front) * (-1.0 if from_right else 1.0)
     level = np.cos(turn) * front + np.sin(turn) * left
     up = np.array([0.0, 1.0, 0.0])
     towards: Floats = np.cos(rise) * level + np.sin(rise) * up

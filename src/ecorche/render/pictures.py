@@ -8,33 +8,22 @@ render_contact_sheet("walk.png", take, frames=12)
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
 from ecorche.base.files import require_folder, whole_file
-from ecorche.body.frames import Frames
 from ecorche.body.take import Take
 from ecorche.errors import EcorcheError, WriteError
 from ecorche.io.posed import frames_of
-from ecorche.render.camera import direction, facing, frame_subject, seen_aspect
 from ecorche.render.film import check_film, write_film
+from ecorche.render.focus import Focus
+from ecorche.render.layers import skin_layer
 from ecorche.render.sheet import arranged, require_pillow
-from ecorche.render.stage import Picture, Stage
-from ecorche.render.survey import survey
-from ecorche.skeleton.skeleton import world_from_local
+from ecorche.render.shots import Progress, counted, frame_number, nearest_frames, set_up, shots, spread_frames
+from ecorche.render.stage import Picture
 
-Floats = npt.NDArray[np.float64]
-Progress = Callable[[str, int, int], None]
-"""Called with ``"render"``, pictures done, and pictures in all."""
-
-LARGEST_SIDE = 8192
-FOLLOW_SECONDS = 0.4
-"""How slowly a film's camera follows [s]."""
-FOLLOW_WHEN = 1.5
-"""The camera travels along when standing still would at times make the subject this much smaller."""
 PICTURE_PIXELS, SHEET_PIXELS = 960 * 1080, 320 * 360
 """How many pixels a picture has, alone and on a sheet, when nobody says a size."""
 
@@ -47,6 +36,7 @@ def render_picture(
     size: tuple[int, int] | None = None,
     view: str = "three_quarter",
     skeleton: bool = False,
+    focus: Focus | None = None,
 ) -> None:
     """Draw one frame of a take into a PNG file.
 
@@ -57,20 +47,14 @@ def render_picture(
         size: Width and height [pixels]; None takes a shape that suits the subject.
         view: ``"front"``, ``"three_quarter"``, ``"side"`` or ``"back"``.
         skeleton: Draw the bones over the skin.
+        focus: A part of the body to look at from near; None shows all of it.
     """
-    path = _png(path)
+    path = png_path(path)
     frames = frames_of(take)
-    count = len(frames)
-    if not -count <= frame < count:
-        raise EcorcheError(
-            f"there is no frame {frame}",
-            where=take.character.name,
-            remedy=f"Give a number from 0 to {count - 1}",
-        )
-    (picture,) = _pictures(
-        take, frames, [frame % count], size or PICTURE_PIXELS, view, skeleton, camera="follow", fine=True
-    )
-    _save(picture, path)
+    number = frame_number(frame, len(frames), take.character.name)
+    setting = set_up(take, frames, [number], size or PICTURE_PIXELS, view, focus=focus)
+    (picture,) = shots(setting, skin_layer(frames), skeleton=skeleton)
+    save_png(picture, path)
 
 
 def render_film(
@@ -80,6 +64,7 @@ def render_film(
     size: tuple[int, int] = (1280, 720),
     view: str = "three_quarter",
     skeleton: bool = False,
+    focus: Focus | None = None,
     rate: float = 30.0,
     camera: str = "auto",
     progress: Progress | None = None,
@@ -92,6 +77,7 @@ def render_film(
         size: Width and height [pixels], even numbers.
         view: ``"front"``, ``"three_quarter"``, ``"side"`` or ``"back"``.
         skeleton: Draw the bones over the skin.
+        focus: A part of the body to look at from near; None shows all of it.
         rate: Pictures a second; the frames nearest in time are shown.
         camera: ``"fixed"`` frames the whole motion, ``"follow"`` travels along, ``"auto"`` chooses.
         progress: Told of every picture.
@@ -99,12 +85,11 @@ def render_film(
     path = Path(path)
     check_film(path, size)
     require_folder(path)
-    if not 1.0 <= rate <= 240.0:
-        raise EcorcheError(f"{rate} pictures a second are asked for", where=path, remedy="Give 1 to 240")
     frames = frames_of(take)
-    numbers = _nearest(frames.times, np.arange(frames.times[0], frames.times[-1] + 1e-9, 1.0 / rate))
-    pictures = _pictures(take, frames, numbers, size, view, skeleton, camera=camera, fine=False)
-    write_film(path, _counted(pictures, len(numbers), progress), size, rate)
+    numbers = film_frames(frames.times, rate, path)
+    setting = set_up(take, frames, numbers, size, view, camera=camera, fine=False, focus=focus)
+    pictures = shots(setting, skin_layer(frames), skeleton=skeleton)
+    write_film(path, counted(pictures, len(numbers), progress), size, rate)
 
 
 def render_contact_sheet(
@@ -116,6 +101,7 @@ def render_contact_sheet(
     size: tuple[int, int] | None = None,
     view: str = "three_quarter",
     skeleton: bool = False,
+    focus: Focus | None = None,
     progress: Progress | None = None,
 ) -> None:
     """Draw moments of a take, evenly spread in time, side by side into one PNG file.
@@ -128,108 +114,32 @@ def render_contact_sheet(
         size: Width and height of each [pixels]; None takes a shape that suits the subject.
         view: ``"front"``, ``"three_quarter"``, ``"side"`` or ``"back"``.
         skeleton: Draw the bones over the skin.
+        focus: A part of the body to look at from near; None shows all of it.
         progress: Told of every picture.
     """
-    path = _png(path)
+    path = png_path(path)
     if not 1 <= frames <= 400:
         raise EcorcheError(f"{frames} moments are asked for", where=path, remedy="Give 1 to 400")
     if columns is not None and not 1 <= columns <= frames:
         raise EcorcheError(f"{columns} columns are asked for", where=path, remedy=f"Give 1 to {frames}")
     all_frames = frames_of(take)
     times = all_frames.times
-    numbers = _nearest(times, np.linspace(times[0], times[-1], min(frames, len(times))))
-    shot = _pictures(
-        take, all_frames, numbers, size or SHEET_PIXELS, view, skeleton, camera="follow", fine=True
-    )
-    pictures = list(_counted(shot, len(numbers), progress))
+    numbers = spread_frames(times, frames)
+    setting = set_up(take, all_frames, numbers, size or SHEET_PIXELS, view, focus=focus)
+    shot = shots(setting, skin_layer(all_frames), skeleton=skeleton)
+    pictures = list(counted(shot, len(numbers), progress))
     captions = [f"{times[n]:.2f} s   frame {n}" for n in numbers]
-    _save(arranged(pictures, captions, columns), path)
+    save_png(arranged(pictures, captions, columns), path)
 
 
-def _pictures(
-    take: Take,
-    frames: Frames,
-    numbers: list[int],
-    size: tuple[int, int] | int,
-    view: str,
-    skeleton: bool,
-    *,
-    camera: str,
-    fine: bool,
-) -> Iterator[Picture]:
-    """Pictures of the frames of those numbers, one at a time; a size of one number is that many pixels."""
-    if camera not in ("auto", "fixed", "follow"):
-        raise EcorcheError(f"there is no camera {camera!r}", remedy="Use 'auto', 'fixed' or 'follow'")
-    if not isinstance(size, int) and not all(16 <= side <= LARGEST_SIDE for side in size):
-        raise EcorcheError(
-            f"a picture of {size[0]} x {size[1]} pixels is asked for",
-            remedy=f"Give 16 to {LARGEST_SIDE} each",
-        )
-    if skeleton and take.motion is None and take.frames is not None:
-        raise EcorcheError(
-            "nobody knows where the joints of this take are",
-            where=take.character.name,
-            remedy="Leave the skeleton out, or give a take with its motion",
-        )
-    towards = direction(view, facing(take))
-    seen = survey(take.character, frames, numbers)
-    if isinstance(size, int):
-        size = _suitable_size(size, seen_aspect(seen.outlines, towards))
-    aspect = size[0] / size[1]
-    times = frames.times[numbers]
-    fixed = frame_subject(seen.outlines, times, towards, aspect, follow=False)
-    follow = frame_subject(
-        seen.outlines, times, towards, aspect, follow=True, smoothing=0.0 if fine else FOLLOW_SECONDS
-    )
-    if camera == "auto":
-        middles = 0.5 * (seen.outlines.min(axis=1) + seen.outlines.max(axis=1))
-        furthest = ((fixed.targets + fixed.offset - middles) @ towards).max()
-        camera = "follow" if furthest > FOLLOW_WHEN * np.linalg.norm(follow.offset) else "fixed"
-    chosen = follow if camera == "follow" else fixed
-    with Stage(
-        take.character,
-        size,
-        subject_size=seen.size,
-        ground=seen.ground,
-        towards=towards,
-        skeleton=skeleton,
-        fine=fine,
-    ) as stage:
-        for number, target in zip(numbers, chosen.targets, strict=True):
-            world = _joints(take, number) if skeleton else None
-            yield stage.shoot(frames[number], target, chosen.offset, world)
+def film_frames(times: npt.NDArray[np.float64], rate: float, where: Path) -> list[int]:
+    """The frames a film of that rate shows: for each picture the one nearest in time."""
+    if not 1.0 <= rate <= 240.0:
+        raise EcorcheError(f"{rate} pictures a second are asked for", where=where, remedy="Give 1 to 240")
+    return nearest_frames(times, np.arange(times[0], times[-1] + 1e-9, 1.0 / rate))
 
 
-def _suitable_size(pixels: int, aspect: float) -> tuple[int, int]:
-    """Width and height of that many pixels for a subject of that shape, within what a page can hold."""
-    aspect = min(max(aspect, 0.7), 1.8)
-    return 2 * round(0.5 * (pixels * aspect) ** 0.5), 2 * round(0.5 * (pixels / aspect) ** 0.5)
-
-
-def _joints(take: Take, number: int) -> Floats:
-    """``world_from_joint`` at a frame, shape (joints, 4, 4)."""
-    skeleton = take.character.skeleton
-    if take.motion is None:
-        return skeleton.bind_world
-    return world_from_local(skeleton.parents, take.motion.local[number])
-
-
-def _nearest(times: Floats, moments: Floats) -> list[int]:
-    """The frame nearest to each moment; the earlier one half-way."""
-    after = np.clip(np.searchsorted(times, moments), 0, len(times) - 1)
-    before = np.maximum(after - 1, 0)
-    earlier = np.abs(moments - times[before]) <= np.abs(times[after] - moments)
-    return [int(n) for n in np.where(earlier, before, after)]
-
-
-def _counted(pictures: Iterator[Picture], total: int, progress: Progress | None) -> Iterator[Picture]:
-    for done, picture in enumerate(pictures, start=1):
-        yield picture
-        if progress is not None:
-            progress("render", done, total)
-
-
-def _png(path: str | os.PathLike[str]) -> Path:
+def png_path(path: str | os.PathLike[str]) -> Path:
     """A path that a picture can be written to, refused before any work is done."""
     path = Path(path)
     if path.suffix.lower() != ".png":
@@ -238,6 +148,7 @@ def _png(path: str | os.PathLike[str]) -> Path:
     return path
 
 
-def _save(picture: Picture, path: Path) -> None:
+def save_png(picture: Picture, path: Path) -> None:
+    """Write a picture (height, width, 3), whole or not at all."""
     with whole_file(path) as partial:
         require_pillow()[0].fromarray(picture).save(partial)

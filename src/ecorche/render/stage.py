@@ -18,12 +18,13 @@ import numpy.typing as npt
 
 from ecorche.base.rotations import normalise
 from ecorche.body.character import Character, Material
-from ecorche.body.frames import Frame
 from ecorche.errors import MissingPackageError
 from ecorche.render.bones import BoneShapes
 from ecorche.render.camera import FIELD_OF_VIEW
 from ecorche.render.ground import Ground
-from ecorche.render.surface import Surface
+from ecorche.render.layers import Layer, Look
+from ecorche.render.surface import PaintedSurface, Surface, vertex_normals
+from ecorche.render.under_skin import MusclesUnderSkin
 
 Floats = npt.NDArray[np.float64]
 Picture = npt.NDArray[np.uint8]
@@ -75,6 +76,7 @@ class Stage:
 
     Args:
         character: Whose surfaces to show.
+        layer: What of them to show.
         size: Width and height of the pictures [pixels].
         subject_size: How large the subject is [m].
         ground: Height of the ground [m].
@@ -86,6 +88,7 @@ class Stage:
     def __init__(
         self,
         character: Character,
+        layer: Layer,
         size: tuple[int, int],
         *,
         subject_size: float,
@@ -109,10 +112,12 @@ class Stage:
             (to_key, KEY_COLOUR, KEY_STRENGTH),
             (to_fill, FILL_COLOUR, FILL_STRENGTH),
         ):
-            plotter.add_light(pv.Light(position=place, color=colour, intensity=strength))
+            # where colours stand for numbers, light has none
+            shade = (1.0, 1.0, 1.0) if layer.painted else colour
+            plotter.add_light(pv.Light(position=place, color=shade, intensity=strength))
         _surround(pv, plotter.renderer)
         self._shown = [i for i, m in enumerate(character.meshes) if len(m.mesh.face_counts)]
-        meshes = [character.meshes[i].mesh for i in self._shown]
+        self._meshes = meshes = [character.meshes[i].mesh for i in self._shown]
         self._ground = Ground(
             pv,
             plotter,
@@ -124,9 +129,22 @@ class Stage:
         )
         skinned = any(m.weights is not None for m in character.meshes)
         body = character.body().mesh if skinned else None
-        self._surfaces = [
-            Surface(pv, plotter, mesh, character, SKIN if mesh is body else CLOTH) for mesh in meshes
-        ]
+        self._surfaces: list[Surface] = []
+        self._painted: list[PaintedSurface] = []
+        self._muscles: MusclesUnderSkin | None = None
+        if layer.painted:
+            self._painted = [
+                PaintedSurface(pv, plotter, m.triangles(), m.vertex_count, "matt") for m in meshes
+            ]
+        else:
+            self._surfaces = [
+                Surface(pv, plotter, mesh, character, SKIN if mesh is body else CLOTH) for mesh in meshes
+            ]
+        if layer.shapes is not None:
+            skins = [actor for surface in self._surfaces for actor in surface.actors]
+            self._muscles = MusclesUnderSkin(
+                pv, plotter, meshes, skins, layer.shapes.triangles, layer.shapes.vertex_count
+            )
         self._bones = (
             _Bones(pv, plotter, BoneShapes(character.skeleton, _anchors(character))) if skeleton else None
         )
@@ -139,17 +157,23 @@ class Stage:
     ) -> None:
         self._plotter.close()
 
-    def shoot(self, frame: Frame, target: Floats, offset: Floats, world: Floats | None = None) -> Picture:
+    def shoot(self, look: Look, target: Floats, offset: Floats, world: Floats | None = None) -> Picture:
         """The picture of one frame, shape (height, width, 3).
 
         Args:
-            frame: Points and normals of every mesh.
+            look: What the stage's layer shows in this frame.
             target: What the camera looks at [m].
             offset: From target to camera [m].
             world: ``world_from_joint`` matrices for the bones, shape (joints, 4, 4).
         """
-        for surface, number in zip(self._surfaces, self._shown, strict=True):
-            surface.update(frame.points[number], frame.normals[number])
+        frame = look.frame
+        for place, number in enumerate(self._shown):
+            points, normals = frame.points[number], frame.normals[number]
+            if look.paint is None:
+                self._surfaces[place].update(points, normals)
+            else:
+                normals = vertex_normals(self._meshes[place], points, normals)
+                self._painted[place].update(points, normals, look.paint[number])
         if self._bones is not None and world is not None:
             self._bones.update(world)
         self._ground.update(tuple(frame.points[number] for number in self._shown))
@@ -159,9 +183,15 @@ class Stage:
         camera.view_angle = FIELD_OF_VIEW
         camera.clipping_range = (0.05 * distance, 8.0 * distance)
         with _quiet():
-            self._plotter.render()
-            image = self._plotter.screenshot(return_img=True)
-        return _shrunk(image)
+            if self._muscles is None:
+                return _shrunk(self._photograph())
+            return _shrunk(self._muscles.photograph(look, self._shown, target + offset, self._photograph))
+
+    def _photograph(self) -> Picture:
+        """The stage as it is, at the size of its window."""
+        self._plotter.render()
+        image: Picture = self._plotter.screenshot(return_img=True)
+        return image[..., :3]
 
 
 def _anchors(character: Character) -> set[int]:

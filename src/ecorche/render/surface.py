@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -43,6 +43,7 @@ class Surface:
         count = len(mesh.face_indices) if split else len(mesh.points)
         face = np.repeat(np.arange(len(mesh.face_counts)), mesh.face_counts - 2)
         self._pieces = []
+        self.actors = []
         for number, faces in _faces_by_material(mesh).items():
             look = looks[number]
             piece = pv.PolyData.from_regular_faces(
@@ -64,6 +65,7 @@ class Surface:
                 texture = _texture(pv, character.images[look.base_color_image])
                 actor.GetProperty().SetBaseColorTexture(texture)
             self._pieces.append(piece)
+            self.actors.append(actor)
 
     def update(self, points: Points, normals: Points | None) -> None:
         """Show the mesh with these points [m] (vertices, 3) and normals, a vertex or a corner each."""
@@ -76,6 +78,53 @@ class Surface:
         for piece in self._pieces:
             piece.points = points
             piece.point_data.active_normals = normals
+
+
+class PaintedSurface:
+    """A surface whose vertices carry a colour each, new every frame.
+
+    Args:
+        pv: The pyvista module.
+        plotter: The stage's plotter.
+        triangles: Vertex triples, shape (triangles, 3).
+        count: How many vertices.
+        gloss: ``"wet"`` as flesh, ``"matt"`` so that colours read as on the bar, ``"none"`` without light.
+        culling: ``"front"`` to show only the inside, or None.
+    """
+
+    def __init__(
+        self,
+        pv: Any,
+        plotter: Any,
+        triangles: npt.NDArray[np.int32],
+        count: int,
+        gloss: Literal["wet", "matt", "none"],
+        culling: Literal["front"] | None = None,
+    ) -> None:
+        self._mesh = mesh = pv.PolyData.from_regular_faces(np.zeros((count, 3), np.float32), triangles)
+        mesh.point_data.active_normals = np.zeros((count, 3), np.float32)
+        mesh.point_data["colour"] = np.zeros((count, 3), np.uint8)
+        looks: dict[str, Any] = {
+            "wet": {"pbr": True, "metallic": 0.0, "roughness": 0.42, "smooth_shading": True},
+            "matt": {"ambient": 0.5, "diffuse": 0.2, "specular": 0.0, "smooth_shading": True},
+            "none": {"lighting": False},
+        }
+        self.actor = plotter.add_mesh(
+            mesh, scalars="colour", rgb=True, copy_mesh=False, culling=culling, **looks[gloss]
+        )
+
+    def update(self, points: Points, normals: Points, colours: npt.NDArray[np.uint8]) -> None:
+        """Show these points [m], unit normals and sRGB colours, each (vertices, 3)."""
+        self._mesh.points = points
+        self._mesh.point_data.active_normals = normals
+        self._mesh.point_data["colour"] = colours
+
+
+def vertex_normals(mesh: Mesh, points: Points, normals: Points | None) -> Points:
+    """A normal for every vertex (vertices, 3), whatever a frame holds: for each vertex, corner, or none."""
+    if normals is not None and len(normals) == len(points):
+        return normals
+    return smooth_normals(points, mesh.triangles())
 
 
 def smooth_normals(points: Points, triangles: npt.NDArray[np.int32]) -> Points:

@@ -1,0 +1,99 @@
+"""Muscles under translucent skin: three photographs of one stage, laid over each other.
+
+One without the skin, where the muscles stand before the inside of the far skin; one with it; and one that
+says how much of each to take. So exactly the nearest skin lies over what is inside, in any pose and in
+whatever order a file lists its triangles, which blending in the scene does not give. The skin is
+thin where one looks straight at it and thick at its outline, as glass and as wet skin are. A muscle that
+pierces the skin is in both photographs, and stays as red as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ecorche.base.mesh import Mesh
+from ecorche.base.rotations import normalise
+from ecorche.render.layers import Look
+from ecorche.render.surface import PaintedSurface, smooth_normals, vertex_normals
+
+Floats = npt.NDArray[np.float64]
+Image = npt.NDArray[np.uint8]
+
+FACING_OPACITY, OUTLINE_OPACITY = 0.2, 0.85
+"""How much of the skin is seen, where it faces the camera and at its outline."""
+OUTLINE_POWER = 2.5
+INSIDE = (190, 176, 164)
+"""The far skin seen from within."""
+
+
+class MusclesUnderSkin:
+    """The muscles, the inside of the skin and the skin's opacity on a stage.
+
+    Args:
+        pv: The pyvista module.
+        plotter: The stage's plotter.
+        meshes: The surfaces that are made translucent.
+        skins: The actors that show them opaque.
+        triangles: Of the muscles' surfaces, (triangles, 3).
+        count: How many vertices those have.
+    """
+
+    def __init__(
+        self,
+        pv: Any,
+        plotter: Any,
+        meshes: Sequence[Mesh],
+        skins: Sequence[Any],
+        triangles: npt.NDArray[np.int32],
+        count: int,
+    ) -> None:
+        self._meshes, self._skins, self._triangles = meshes, skins, triangles
+        self._flesh = PaintedSurface(pv, plotter, triangles, count, "wet")
+        self._inside = [
+            PaintedSurface(pv, plotter, m.triangles(), m.vertex_count, "wet", "front") for m in meshes
+        ]
+        self._opacity = [PaintedSurface(pv, plotter, m.triangles(), m.vertex_count, "none") for m in meshes]
+
+    def photograph(
+        self, look: Look, shown: Sequence[int], camera: Floats, take_picture: Callable[[], Image]
+    ) -> Image:
+        """The picture with translucent skin.
+
+        Args:
+            look: The muscles and the frame of the skin.
+            shown: Numbers of the meshes on the stage.
+            camera: Where the camera stands [m].
+            take_picture: Photographs the stage as it is.
+        """
+        assert look.muscles is not None
+        assert look.muscle_colours is not None
+        self._flesh.update(look.muscles, smooth_normals(look.muscles, self._triangles), look.muscle_colours)
+        surfaces = zip(shown, self._meshes, self._inside, self._opacity, strict=True)
+        for number, mesh, inside, opacity in surfaces:
+            points = look.frame.points[number]
+            normals = vertex_normals(mesh, points, look.frame.normals[number])
+            inside.update(points, normals, np.tile(np.array(INSIDE, np.uint8), (len(points), 1)))
+            facing = np.abs(np.einsum("vi,vi->v", normals, normalise(camera - points)))
+            share = FACING_OPACITY + (OUTLINE_OPACITY - FACING_OPACITY) * (1.0 - facing) ** OUTLINE_POWER
+            opacity.update(
+                points, normals, np.repeat(np.rint(255.0 * share).astype(np.uint8)[:, None], 3, axis=1)
+            )
+        self._show(inside=True)
+        within = take_picture().astype(np.uint16)
+        self._show(opacity=True)
+        share = take_picture()[..., :1].astype(np.uint16)
+        self._show(skin=True)
+        without = take_picture().astype(np.uint16)
+        return ((share * without + (255 - share) * within + 127) // 255).astype(np.uint8)
+
+    def _show(self, *, inside: bool = False, opacity: bool = False, skin: bool = False) -> None:
+        for surface in self._inside:
+            surface.actor.visibility = inside
+        for surface in self._opacity:
+            surface.actor.visibility = opacity
+        for actor in self._skins:
+            actor.visibility = skin
