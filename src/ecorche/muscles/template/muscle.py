@@ -65,8 +65,9 @@ class TemplateMuscle:
         max_force: F_max [N].
         force_source: Where F_max is from.
         actions: What it does, strongest first.
-        resists: Directions in which it yields under load: it works while it lengthens, as a quadriceps
-            does in a squat. They drive activation like actions, but say nothing of its pull.
+        resists: Directions in which it works against a load without moving the joint that way: it yields,
+            as a quadriceps in a squat, or holds the bone that others pull on, as a trapezius when the
+            arm rises. They drive activation like actions, but say nothing of its pull.
         deep: Whether other muscles lie between it and the skin, so that it moves none.
     """
 

@@ -15,21 +15,18 @@ TRUNK_MUSCLES = (
          at(THORAX, 0.26, -0.30, 0.23)),
         ((LUMBAR, "flexion", 1.0), (THORAX, "flexion", 0.6)),
         limb=THORAX, outward=(0.1, 0.0, 1.0), thickness=0.075, force=700.0, source=ESTIMATE, flatness=0.4,
-        influence="half_space",
     ),
     right(
         "external oblique: anterior", "trunk rotators",
         (at(THORAX, 0.55, -0.33, 0.18), at(THORAX, 0.50, -0.48, 0.19), at(PELVIS, 0.55, 0.10, 0.17)),
         ((LUMBAR, "flexion", 1.0), (LUMBAR, "lateral flexion", 0.6)),
         limb=THORAX, outward=(0.7, 0.0, 1.0), thickness=0.08, force=500.0, source=ESTIMATE, flatness=0.3,
-        influence="half_space",
     ),
     right(
         "external oblique: lateral", "trunk lateral flexors",
         (at(THORAX, 0.68, -0.40, 0.04), at(LUMBAR, 0.64, 0.05, 0.07), at(PELVIS, 1.10, 0.20, 0.07)),
         ((LUMBAR, "lateral flexion", 1.0), (LUMBAR, "flexion", 0.2)),
         limb=THORAX, outward=(1.0, 0.0, 0.2), thickness=0.08, force=500.0, source=ESTIMATE, flatness=0.3,
-        influence="half_space",
     ),
     right(
         "erector spinae: longissimus", "trunk extensors",
@@ -37,14 +34,14 @@ TRUNK_MUSCLES = (
          at(THORAX, 0.20, 0.0, -0.15)),
         ((LUMBAR, "extension", 1.0), (THORAX, "extension", 0.6), (LUMBAR, "lateral flexion", 0.3)),
         limb=THORAX, outward=(0.1, 0.0, -1.0), thickness=0.06, force=1200.0, source=ESTIMATE, belly=0.35,
-        flatness=0.6, influence="half_space",
+        flatness=0.6,
     ),
     right(
         "erector spinae: iliocostalis", "trunk extensors",
         (at(PELVIS, 0.55, 0.14, -0.11), at(LUMBAR, 0.33, 0.02, -0.045), at(THORAX, 0.38, -0.28, -0.11)),
         ((LUMBAR, "extension", 1.0), (LUMBAR, "lateral flexion", 0.6)),
         limb=THORAX, outward=(0.3, 0.0, -1.0), thickness=0.05, force=900.0, source=ESTIMATE, belly=0.4,
-        flatness=0.6, influence="half_space",
+        flatness=0.6,
     ),
 )  # fmt: skip
 """Belly wall and back."""
