@@ -38,6 +38,7 @@ SHOULDER_AND_ARM = (
          at(ARM, 0.09, 0.50, 0.02)),
         ((ARM, "abduction", 1.0),),
         limb=ARM, outward=(1.0, 0.0, 0.0), thickness=0.12, force=1142.6, source=HOLZBAUR, flatness=0.6,
+        skin=(SCAPULA,),
     ),
     right(
         "deltoid: posterior", "shoulder extensors",
@@ -45,6 +46,7 @@ SHOULDER_AND_ARM = (
          at(ARM, 0.08, 0.48, -0.01)),
         ((ARM, "extension", 1.0), (ARM, "horizontal abduction", 0.8), (ARM, "external rotation", 0.3)),
         limb=ARM, outward=(0.5, 0.0, -1.0), thickness=0.10, force=259.9, source=HOLZBAUR, flatness=0.6,
+        skin=(SCAPULA,),
     ),
     right(
         "pectoralis major: clavicular", "shoulder flexors",
@@ -72,8 +74,8 @@ SHOULDER_AND_ARM = (
     ),
     right(
         "trapezius: upper", "scapular elevators",
-        (at(SKULL, 0.08, 0.02, -0.24), at(NECK, 0.20, 0.12, -0.06), at(THORAX, 0.38, 0.135, -0.065),
-         at(CLAVICLE, -0.14, 0.055, -0.04)),
+        (at(SKULL, 0.08, 0.02, -0.24), at(NECK, 0.20, 0.12, -0.06), at(THORAX, 0.35, 0.15, -0.06),
+         at(CLAVICLE, -0.20, 0.04, -0.03)),
         ((CLAVICLE, "elevation", 1.0), (SKULL, "extension", 0.5), (SKULL, "lateral flexion", 0.5),
          (SKULL, "contralateral rotation", 0.3)),
         limb=THORAX, outward=(0.5, 0.7, -0.8), thickness=0.04, force=550.0, source=ESTIMATE, flatness=0.5,
