@@ -171,7 +171,7 @@ def _search(
             continue
         if 0 < node < leaves:
             near, far = 2 * node, 2 * node + 1
-            to_near, to_far = _gap(boxes, near, x, y, z), _gap(boxes, far, x, y, z)
+            to_near, to_far = gap_to_box(boxes, near, x, y, z), gap_to_box(boxes, far, x, y, z)
             if to_far < to_near:
                 near, far, to_near, to_far = far, near, to_far, to_near
             if to_far <= limit:
@@ -185,7 +185,7 @@ def _search(
         if node > 0:
             first, end = (node - leaves) * leaf_size, (node - leaves + 1) * leaf_size
         for place in range(first, end):
-            square, u, v, w = _closest_on_triangle(corners, place, x, y, z)
+            square, u, v, w = closest_on_triangle(corners, place, x, y, z)
             member = members[place]
             if not (square < best or (square == best and member < best_member)):
                 continue
@@ -211,7 +211,7 @@ def _faces(
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
-def _gap(boxes: Floats, node: int, x: float, y: float, z: float) -> float:
+def gap_to_box(boxes: Floats, node: int, x: float, y: float, z: float) -> float:
     """Squared distance to a node's box [m²]."""
     dx = max(boxes[node, 0, 0] - x, x - boxes[node, 1, 0], 0.0)
     dy = max(boxes[node, 0, 1] - y, y - boxes[node, 1, 1], 0.0)
@@ -221,7 +221,7 @@ def _gap(boxes: Floats, node: int, x: float, y: float, z: float) -> float:
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
-def _closest_on_triangle(
+def closest_on_triangle(
     corners: Floats, t: int, x: float, y: float, z: float
 ) -> tuple[float, float, float, float]:
     """Squared distance to a triangle [m²], and the barycentric weights of its closest point.
