@@ -3,6 +3,7 @@
 Attachments and actions after Gray's Anatomy (41st ed., ch. 83-84) and Kendall (5th ed., ch. 7); forces of
 Rajagopal et al. (2016), soleus shared between its two sides. Retinacula are via points: those before the
 ankle hold the extensors down, those behind the malleoli turn tendons forward. At the foot y is forward, z up.
+Bellies ride on the shank. Under load the calf resists dorsiflexion, a little.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ LOWER_LEG = (
          at(TOES, -0.12, 0.08, 0.05)),
         ((FOOT, "dorsiflexion", 1.0), (TOES, "extension", 1.0)),
         limb=SHANK, outward=(0.6, 0.0, 1.0), thickness=0.02, force=286.0, source=RAJAGOPAL, belly=0.35,
+        deep=True,
     ),
     right(
         "fibularis longus", "ankle evertors",
@@ -44,34 +46,39 @@ LOWER_LEG = (
          at(FOOT, 0.19, 0.45, -0.35)),
         ((FOOT, "eversion", 1.0), (FOOT, "plantarflexion", 0.5)),
         limb=SHANK, outward=(1.0, 0.0, -0.3), thickness=0.025, force=521.0, source=RAJAGOPAL, belly=0.35,
+        deep=True,
     ),
     right(
         "gastrocnemius: medial", "ankle plantarflexors",
-        (at(THIGH, -0.05, 0.96, -0.08), at(SHANK, -0.05, 0.05, -0.11), at(SHANK, -0.04, 0.30, -0.14),
-         at(SHANK, 0.0, 0.80, -0.075), at(FOOT, 0.0, -0.27, -0.15)),
+        (at(THIGH, -0.05, 0.96, -0.08), at(SHANK, -0.05, 0.05, -0.11), at(SHANK, -0.045, 0.25, -0.135),
+         at(SHANK, -0.03, 0.50, -0.11), at(SHANK, 0.0, 0.82, -0.075), at(FOOT, 0.0, -0.27, -0.15)),
         ((FOOT, "plantarflexion", 1.0), (SHANK, "flexion", 0.5)),
         limb=SHANK, outward=(-0.5, 0.0, -1.0), thickness=0.065, force=3116.0, source=RAJAGOPAL, belly=0.3,
+        flatness=0.85, resists=((FOOT, "dorsiflexion", 0.3),),
     ),
     right(
         "gastrocnemius: lateral", "ankle plantarflexors",
-        (at(THIGH, 0.05, 0.96, -0.08), at(SHANK, 0.05, 0.05, -0.11), at(SHANK, 0.06, 0.27, -0.13),
-         at(SHANK, 0.005, 0.80, -0.075), at(FOOT, 0.0, -0.27, -0.15)),
+        (at(THIGH, 0.05, 0.96, -0.08), at(SHANK, 0.05, 0.05, -0.11), at(SHANK, 0.055, 0.25, -0.13),
+         at(SHANK, 0.035, 0.48, -0.11), at(SHANK, 0.005, 0.82, -0.075), at(FOOT, 0.0, -0.27, -0.15)),
         ((FOOT, "plantarflexion", 1.0), (SHANK, "flexion", 0.5)),
         limb=SHANK, outward=(0.6, 0.0, -1.0), thickness=0.055, force=1575.0, source=RAJAGOPAL, belly=0.28,
+        flatness=0.85, resists=((FOOT, "dorsiflexion", 0.3),),
     ),
     right(
         "soleus: medial", "ankle plantarflexors",
-        (at(SHANK, -0.03, 0.22, -0.05), at(SHANK, -0.04, 0.50, -0.07), at(SHANK, 0.0, 0.80, -0.065),
+        (at(SHANK, -0.03, 0.22, -0.05), at(SHANK, -0.04, 0.50, -0.065), at(SHANK, 0.0, 0.82, -0.065),
          at(FOOT, 0.0, -0.26, -0.15)),
         ((FOOT, "plantarflexion", 1.0),),
-        limb=SHANK, outward=(-1.0, 0.0, -0.7), thickness=0.055, force=3097.5, source=RAJAGOPAL, belly=0.4,
+        limb=SHANK, outward=(-1.0, 0.0, -0.7), thickness=0.05, force=3097.5, source=RAJAGOPAL, belly=0.4,
+        flatness=0.55, resists=((FOOT, "dorsiflexion", 0.3),),
     ),
     right(
         "soleus: lateral", "ankle plantarflexors",
-        (at(SHANK, 0.06, 0.12, -0.06), at(SHANK, 0.06, 0.48, -0.07), at(SHANK, 0.005, 0.80, -0.065),
+        (at(SHANK, 0.06, 0.12, -0.06), at(SHANK, 0.06, 0.50, -0.065), at(SHANK, 0.005, 0.82, -0.065),
          at(FOOT, 0.0, -0.26, -0.15)),
         ((FOOT, "plantarflexion", 1.0),),
-        limb=SHANK, outward=(1.0, 0.0, -0.7), thickness=0.055, force=3097.5, source=RAJAGOPAL, belly=0.45,
+        limb=SHANK, outward=(1.0, 0.0, -0.7), thickness=0.05, force=3097.5, source=RAJAGOPAL, belly=0.45,
+        flatness=0.55, resists=((FOOT, "dorsiflexion", 0.3),),
     ),
     right(
         "flexor digitorum longus", "toe flexors",
@@ -79,6 +86,7 @@ LOWER_LEG = (
          at(FOOT, -0.05, 0.60, -0.35), at(TOES, 0.0, 0.08, -0.06)),
         ((FOOT, "inversion", 1.0), (FOOT, "plantarflexion", 0.6), (TOES, "flexion", 1.0)),
         limb=SHANK, outward=(-1.0, 0.0, -0.4), thickness=0.02, force=423.0, source=RAJAGOPAL, belly=0.4,
+        deep=True,
     ),
     right(
         "abductor hallucis", "foot arch muscles",
