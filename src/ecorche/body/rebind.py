@@ -1,9 +1,9 @@
 """Fit a rig to a character that changed, keep what a person edited, and say what moved.
 
 Where a mesh kept its topology, vertex i is still vertex i: maps stay as they are (refit). Where
-it did not, maps move over the surface (transfer). Joint edits follow their joints, also when
-those were renamed; an edit whose joint is gone is set aside in the file, reported, and comes
-back with the joint.
+it did not, maps move over the surface (transfer). Joint edits and muscles follow their joints, also
+when those were renamed; what belongs to a joint that is gone is set aside in the file, reported, and
+comes back with the joint.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from ecorche.base.names import suggestion
 from ecorche.body.alignment import Alignment, JointMatch, align, match_joints
 from ecorche.body.character import Character, SkinnedMesh
 from ecorche.body.identity import bind_shape, identify
+from ecorche.body.rebind_muscles import CarriedMuscles, carried_muscles
 from ecorche.body.rig import relative_path
 from ecorche.body.transfer import plan_transfer
 from ecorche.document.bind import BindMesh, BindShape
@@ -109,6 +110,10 @@ class RebindReport:
         joints_moved_mm: How far each joint that is still there moved, by its new name.
         edits_set_aside: Joints that were edited and are gone; the file keeps their edits aside.
         edits_restored: Joints that are back, and whose edits count again.
+        muscles: How many muscles the rig has now.
+        muscles_set_aside: Muscles on joints that are gone; the file keeps them aside.
+        muscles_restored: Muscles whose joints are back.
+        muscle_points_moved_mm: How far points of muscles moved on their bones, where bones changed.
         notes: What else a person should know.
     """
 
@@ -121,6 +126,10 @@ class RebindReport:
     joints_moved_mm: Mapping[str, float]
     edits_set_aside: tuple[str, ...]
     edits_restored: tuple[str, ...]
+    muscles: int
+    muscles_set_aside: tuple[str, ...]
+    muscles_restored: tuple[str, ...]
+    muscle_points_moved_mm: tuple[float, ...]
     notes: tuple[str, ...]
 
     def __str__(self) -> str:
@@ -137,6 +146,8 @@ class RebindReport:
             ("new joints", self.joints_added),
             ("edits set aside, their joint is gone", self.edits_set_aside),
             ("edits restored, their joint is back", self.edits_restored),
+            ("muscles set aside, a joint of theirs is gone", self.muscles_set_aside),
+            ("muscles restored, their joints are back", self.muscles_restored),
         ):
             if names:
                 told += _listed(f"{label} ({len(names)}):" if len(names) > 1 else f"{label}:", names)
@@ -146,7 +157,18 @@ class RebindReport:
             if moved[worst] >= LEAST_MM:
                 mean = sum(moved.values()) / len(moved)
                 told.append(f"joints moved by {_mm(mean)} on average, {worst} by {_mm(moved[worst])}")
+        if self.muscles:
+            told.append(f"{self.muscles} muscles went with their joints{self._muscle_points()}")
         return [*told, *self.notes]
+
+    def _muscle_points(self) -> str:
+        moved = self.muscle_points_moved_mm
+        if max(moved, default=0.0) < LEAST_MM:
+            return ""
+        return (
+            f"; where bones changed their length, {len(moved)} of their points moved along, by"
+            f" {_mm(sum(moved) / len(moved))} on average, {_mm(max(moved))} at most"
+        )
 
 
 def rebind(
@@ -176,12 +198,15 @@ def rebind(
         for name in partner
     ]
     skeleton, lost, back = _carried_skeleton(rig.spec.skeleton, match)
+    carried = carried_muscles(rig.spec.muscles.named, rig.spec.skeleton, old, new.skeleton, match, alignment)
+    skeleton = _with_muscles_aside(skeleton, carried)
     with told_as_document_error(path):
         spec = rig.spec.model_copy(
             update={
                 "character": CharacterRef(path=relative_path(character_path, path), hash=identify(shape)),
                 "body": None if rig.spec.body is None else partner.get(rig.spec.body),
                 "skeleton": skeleton,
+                "muscles": rig.spec.muscles.model_copy(update={"named": carried.muscles}),
                 "maps": {
                     name: ref.model_copy(update={"mesh": partner[ref.mesh]})
                     for name, ref in rig.spec.maps.items()
@@ -200,7 +225,11 @@ def rebind(
         joints_moved_mm=_joints_moved(old, shape, match),
         edits_set_aside=tuple(sorted(lost)),
         edits_restored=tuple(sorted(back)),
-        notes=_notes(rig, spec.body, alignment, changed),
+        muscles=len(carried.muscles),
+        muscles_set_aside=tuple(carried.set_aside),
+        muscles_restored=tuple(carried.restored),
+        muscle_points_moved_mm=tuple(carried.moved_mm),
+        notes=(*_notes(rig, spec.body, alignment, changed), *carried.notes),
     )
     return Rig(spec, shape, {name: maps[name] for name in rig.spec.maps}, str(path)), report
 
@@ -315,10 +344,24 @@ def _carried_skeleton(spec: SkeletonSpec, match: JointMatch) -> tuple[SkeletonSp
         update={
             "mapping": mapping,
             "joints": joints,
-            "set_aside": still if still.mapping or still.joints else None,
+            "set_aside": still,
         }
     )
     return carried, set(lost_names) | set(lost_joints), back
+
+
+def _with_muscles_aside(spec: SkeletonSpec, carried: CarriedMuscles) -> SkeletonSpec:
+    """The skeleton with the virtual scapulae that are left, and with what waits for its joints."""
+    assert spec.set_aside is not None
+    aside = spec.set_aside.model_copy(
+        update={"virtual_scapulae": carried.aside_scapulae, "muscles": carried.aside_muscles}
+    )
+    return spec.model_copy(
+        update={
+            "virtual_scapulae": carried.scapulae,
+            "set_aside": None if aside == SetAside() else aside,
+        }
+    )
 
 
 def _joints_moved(old: BindShape, new: BindShape, match: JointMatch) -> dict[str, float]:

@@ -97,6 +97,7 @@ def check_rig(rig: Rig, character: Character) -> list[str]:
             if name not in joints
         ]
     problems += _joint_problems(rig, character)
+    problems += _muscle_problems(rig, character)
     meshes = [m.name for m in character.meshes]
     if spec.body is not None and spec.body not in meshes:
         problems.append(
@@ -127,6 +128,23 @@ def _joint_problems(rig: Rig, character: Character) -> list[str]:
         f"skeleton.joints edits joint {name!r}, which has no canonical name. Give it one in skeleton.mapping"
         for name in spec.joints
         if name in skeleton.names and canonical[skeleton.index(name)] is None
+    ]
+
+
+def _muscle_problems(rig: Rig, character: Character) -> list[str]:
+    """Muscles that cannot be put on the character, and maps of weights that are not on its body."""
+    from ecorche.body.muscle_specs import muscles_of
+
+    try:
+        muscles_of(rig, character.skeleton)
+    except DocumentError as error:
+        return [f"{str(error.where).removeprefix(f'{rig.source}, ')}: {error.what}. {error.remedy}"]
+    body, maps = rig.spec.body or character.body().name, rig.spec.maps
+    return [
+        f"{spelled(('muscles', 'named', name, 'influence', 'painted'))}: the map {painted!r} is painted on"
+        f" {maps[painted].mesh!r}, the body is {body!r}. Paint it on the body"
+        for name, muscle in rig.spec.muscles.named.items()
+        if (painted := muscle.influence.painted) is not None and maps[painted].mesh != body
     ]
 
 
