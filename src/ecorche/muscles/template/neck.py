@@ -31,19 +31,19 @@ NECK_MUSCLES = (
         "semispinalis capitis", "neck extensors",
         (at(THORAX, 0.08, 0.08, -0.10), at(NECK, 0.09, 0.25, -0.02), at(SKULL, 0.10, 0.04, -0.22)),
         ((SKULL, "extension", 1.0), (NECK, "extension", 1.0)),
-        limb=NECK, outward=(0.2, 0.0, -1.0), thickness=0.07, force=200.0, source=ESTIMATE,
+        limb=NECK, outward=(0.2, 0.0, -1.0), thickness=0.07, force=200.0, source=ESTIMATE, deep=True,
     ),
     right(
         "levator scapulae", "scapular elevators",
         (at(NECK, 0.16, 0.45, 0.08), at(NECK, 0.19, 0.15, -0.02), at(SCAPULA, -0.52, 0.065, -0.10)),
         ((CLAVICLE, "elevation", 1.0),),
-        limb=NECK, outward=(0.8, 0.0, -0.7), thickness=0.05, force=150.0, source=ESTIMATE,
+        limb=NECK, outward=(0.8, 0.0, -0.7), thickness=0.05, force=150.0, source=ESTIMATE, deep=True,
     ),
     right(
         "scalenes", "neck lateral flexors",
         (at(NECK, 0.18, 0.40, 0.08), at(THORAX, 0.30, 0.08, 0.06)),
         ((NECK, "lateral flexion", 1.0), (NECK, "flexion", 0.3)),
-        limb=NECK, outward=(1.0, 0.0, 0.3), thickness=0.06, force=180.0, source=ESTIMATE,
+        limb=NECK, outward=(1.0, 0.0, 0.3), thickness=0.06, force=180.0, source=ESTIMATE, deep=True,
     ),
 )  # fmt: skip
 """From the head down to the collar bones."""
