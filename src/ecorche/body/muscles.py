@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from ecorche.body.character import Character
 from ecorche.body.frames import PointSet
+from ecorche.body.garments import garment_transfers
 from ecorche.body.muscle_specs import muscles_of
 from ecorche.document.files import Rig
 from ecorche.errors import DocumentError
@@ -27,6 +28,7 @@ from ecorche.muscles.activation import (
 from ecorche.muscles.muscle import Muscle
 from ecorche.muscles.musculature import Musculature, musculature
 from ecorche.skeleton.naming.recognise import recognise
+from ecorche.skin.delta_transfer import DeltaTransfer
 from ecorche.skin.influence import Influences, influence
 from ecorche.skin.sliding import SlidingSkin
 
@@ -45,6 +47,8 @@ class BodyMuscles:
         skin: Number of the mesh that is the body.
         influences: Which muscles move which of its vertices.
         sliding: The body's skin over the muscles.
+        garments: For every mesh, how it follows the body's skin; None for the body itself and for meshes
+            that stand still.
         gains: How much of each muscle's effect is shown, (M,).
         activation: How active the muscles are over a motion.
     """
@@ -53,6 +57,7 @@ class BodyMuscles:
     skin: int
     influences: Influences
     sliding: SlidingSkin
+    garments: tuple[DeltaTransfer | None, ...]
     gains: Floats
     activation: ActivationSource
 
@@ -81,6 +86,11 @@ class BodyMuscles:
         sections = self.musculature.sections(difference, self.bulge(activation))
         moved = list(points)
         moved[self.skin] = self.sliding.apply(sections, points[self.skin])
+        if any(garment is not None for garment in self.garments):
+            deltas = moved[self.skin] - points[self.skin]
+            for number, garment in enumerate(self.garments):
+                if garment is not None:
+                    moved[number] = garment.apply(deltas, points[number])
         return tuple(moved)
 
     def feed(self, update: Callable[[bytes], object]) -> None:
@@ -125,13 +135,16 @@ def compile_muscles(
         template=[muscle.reach.neighbourhood for muscle in muscles],
         weighting=[muscle.reach.weighting for muscle in muscles],
         radius=_radii(muscles),
+        painted=_painted(rig, muscles, body.name),
+        names=joined.names,
     )
     gains = np.array([spec.gains.get(muscle.group, 1.0) for muscle in muscles])
     return BodyMuscles(
         musculature=joined,
         skin=skin,
         influences=found,
-        sliding=SlidingSkin(bind[skin], still, found),
+        sliding=SlidingSkin(bind[skin], still, found, gains=gains),
+        garments=garment_transfers(character, skin, bind),
         gains=gains,
         activation=activation or rig_activation(character, rig, muscles),
     )

@@ -66,6 +66,8 @@ def bake(
 
     from ecorche.base.files import require_folder
     from ecorche.body.bake import bake as bake_take
+    from ecorche.body.cover_report import worn_through
+    from ecorche.body.evaluate import LiveFrames
     from ecorche.body.perform import perform
     from ecorche.cli.options import counted, frame_range, joint_mapping, progress_bar, report_to, use_threads
     from ecorche.cli.subject import clip_note, read_subject, subject_motion
@@ -114,6 +116,9 @@ def bake(
             typer.echo(str(report))
     for note in written.notes:
         typer.echo(f"note: {note}")
+    if isinstance(performance.take.frames, LiveFrames):
+        for worn in worn_through(performance.take.frames):
+            typer.echo(f"cover: {worn}")
     count = len(performance.take.frames or ())
     typer.echo(
         f"{output}: {counted(count, 'frame')} in {seconds:.2f} s"
