@@ -39,7 +39,7 @@ def weights_at(
 def test_fitted_claims_what_lies_over_the_muscle_and_nothing_else() -> None:
     rng = np.random.default_rng(1)
     points = rng.uniform([-0.1, -0.1, -0.08], [0.4, 0.1, 0.08], (40_000, 3)).astype(np.float32)
-    weights = weights_at(points, "fitted", fades=Fades(1e-3, 1e-3, 1e-3, 1e-3))
+    weights = weights_at(points, "fitted", fades=Fades(1e-3, 1e-3, 1e-3, 1e-3, border=1.0))
     x, y, z = points.T.astype(np.float64)
     # Bernstein polynomials, written out here once more; away from the rounded ends and rim
     t = np.clip(x / 0.3, 0.0, 1.0)
@@ -60,7 +60,7 @@ def test_half_space_claims_above_the_plane_and_radial_within_its_distance() -> N
     rng = np.random.default_rng(2)
     points = rng.uniform([-0.1, -0.1, -0.1], [0.4, 0.1, 0.1], (20_000, 3)).astype(np.float32)
     x, y, z = points.T
-    sharp = Fades(1e-3, 1e-3, 1e-3, 1e-3)
+    sharp = Fades(1e-3, 1e-3, 1e-3, 1e-3, border=1.0)
     inside = (x > 1e-3) & (x < 0.299)
     clear = np.minimum(np.abs(x), np.abs(x - 0.3)) > 1e-3
     upper = clear & (np.abs(y) > 1e-3)
@@ -109,15 +109,15 @@ def test_the_weight_is_gone_before_the_root_is_steep() -> None:
     points = patch(0.06, np.array([0.15]), np.linspace(-0.05, 0.05, 401))
     weights = weights_at(points, "fitted")
     across = np.abs(points[:, 2]) / 0.04
-    assert weights[across > 0.99].max() < 3e-3
-    assert weights[across < 0.59].min() == 1.0
+    assert weights[across > 0.85].max() == 0.0
+    assert weights[across < 0.34].min() == 1.0
 
 
 def test_skin_weights_decide_who_is_a_candidate_and_fade_smoothly() -> None:
     points = np.tile(np.array([0.15, 0.06, 0.0], np.float32), (101, 1))
     share = np.linspace(0.0, 1.0, 101)
     skin = weights_from_table(np.tile([0, 1], (101, 1)), np.stack([1 - share, share], 1), 2, "test")
-    found = influence(points, skin, MUSCLE, [[1]], weighting="binary")
+    found = influence(points, skin, MUSCLE, [[1]], weighting="binary", fades=Fades(limb=0.5))
     weights = np.zeros(101)
     weights[found.vertices()] = found.weights
     assert weights[:51].max() == 0.0

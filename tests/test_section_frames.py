@@ -153,9 +153,9 @@ def test_a_mirrored_pose_gives_mirrored_frames_and_the_opposite_side(weight: flo
     np.testing.assert_allclose(b.at(t)[2], a.at(t)[2] * mirror, atol=1e-13)
 
 
-def test_along_a_bent_path_nothing_twists() -> None:
+def test_along_a_bent_path_nothing_twists_at_bind() -> None:
     """Parallel transport: from place to place the bulge direction changes along the tangent only."""
-    posed = frames_with(0.0).posed(world_from_local(PARENTS, poses(1, 0.8))[0])
+    posed = frames_with(0.0).bind
     _, tangents, out = posed.at(np.linspace(0.0, 1.0, 20_001))
     change = np.diff(out, axis=1)
     middle_t, middle_out = tangents[:, 1:] + tangents[:, :-1], out[:, 1:] + out[:, :-1]
@@ -165,6 +165,33 @@ def test_along_a_bent_path_nothing_twists() -> None:
     assert np.abs(twist).sum(axis=-1).max() < 1e-4 * turned.sum(axis=-1)[1]
     np.testing.assert_allclose(out[0], np.broadcast_to(posed.out[0], out[0].shape), atol=1e-15)
     np.testing.assert_allclose(tangents[0], np.broadcast_to(posed.along[0], out[0].shape), atol=1e-14)
+
+
+def test_between_nodes_of_one_joint_the_frame_is_rigid_with_it() -> None:
+    """And beyond, at every node, it is the node's own joint that says how it turns."""
+    frames = frames_with(0.0)
+    skeleton = frames.paths.skeleton
+    local = skeleton.bind_local.copy()
+    local[0] = local[0] @ compose(np.zeros(3), xyzw_from_axis_angle(normalise([1.0, 0.3, 0.2]), 1.1))
+    local[1] = local[1] @ compose(np.zeros(3), xyzw_from_axis_angle(normalise([0.1, 1.0, 0.4]), 0.9))
+    world = world_from_local(PARENTS, local)
+    posed, turn = frames.posed(world), world[:, :3, :3] @ np.linalg.inv(skeleton.bind_world[:, :3, :3])
+    # nodes 2 and 3 of all are the bent muscle's first two, both on the upper arm
+    node = np.array([[1, 1], [3, 3]])
+    share = np.array([[0.1, 0.5], [0.1, 0.5]])
+    then, now = frames.bind.on(node, share), posed.on(node, share)
+    moved = then[0][1] @ turn[0].T + world[0, :3, 3] - turn[0] @ skeleton.bind_world[0, :3, 3]
+    np.testing.assert_allclose(now[0][1], moved, atol=1e-13)
+    np.testing.assert_allclose(now[1][1], then[1][1] @ turn[0].T, atol=1e-13)
+    np.testing.assert_allclose(now[2][1], then[2][1] @ turn[0].T, atol=1e-13)
+    for node_number, joint in ((4, 1), (5, 2)):
+        place = np.array([[1], [node_number]]), np.ones((2, 1))
+        then, now = frames.bind.on(*place), posed.on(*place)
+        carried = [turn[joint] @ axis[1, 0] for axis in then[1:]]
+        across = np.cross(carried[0], now[1][1, 0])
+        angle = np.arctan2(np.linalg.norm(across), carried[0] @ now[1][1, 0])
+        least = matrix_from_xyzw(xyzw_from_axis_angle(normalise(across), angle))
+        np.testing.assert_allclose(now[2][1, 0], least @ carried[1], atol=1e-13)
 
 
 def test_twist_past_half_a_turn_is_followed_from_a_moment_before() -> None:

@@ -239,11 +239,11 @@ class PosedPaths:
         """Where the muscles end [m], shape (..., M, 3)."""
         return self.points[..., self.paths.insertions, :]
 
-    def segment(self, t: npt.ArrayLike) -> tuple[Integers, Floats]:
-        """The node that ends the segment at parameter t, and the arc length there [m].
+    def places(self, t: npt.ArrayLike) -> tuple[Integers, Floats]:
+        """Where on the nodes t lies: the node that ends the segment, and the share of it that is done.
 
-        ``t`` from 0 at the origin to 1 at the insertion, shape (K,) or (M, K); both results have
-        the shape (..., M, K). Values outside 0 … 1 are refused.
+        ``t`` from 0 at the origin to 1 at the insertion by arc length, shape (K,) or (M, K); both results
+        have the shape (..., M, K). Values outside 0 … 1 are refused.
         """
         t = np.asarray(t, np.float64)
         if not ((t >= 0.0) & (t <= 1.0)).all():
@@ -255,32 +255,44 @@ class PosedPaths:
             via = np.minimum(starts[:-1] + rank, starts[1:] - 1)
             inner = (np.diff(starts) > rank + 1)[:, None]
             node += inner & (s >= self.arc[..., via, None])
-        return node, s
+        share = 1.0 - (_taken(self.arc, node) - s) / _taken(self.segment_lengths, node)
+        return node, np.clip(share, 0.0, 1.0)
 
     def at(self, t: npt.ArrayLike) -> tuple[Floats, Floats]:
         """Points [m] and unit tangents, both (..., M, K, 3), at parameters t (K,) or (M, K).
 
         t is a fraction of the length, 0 at the origin; corners at via points are rounded.
         """
-        node, s = self.segment(t)
-        arc, directions = self.arc, self.directions
-        end = _taken(arc, node)
-        along = _taken_vectors(directions, node)
-        points = _taken_vectors(self.points, node) - (end - s)[..., None] * along
+        return self.on(*self.places(t))
+
+    def on(self, node: Integers, share: Floats) -> tuple[Floats, Floats]:
+        """Points [m] and unit tangents, both (..., M, K, 3), at a share of the segments that end at nodes.
+
+        ``node`` and ``share`` are as `places` gives them, (M, K) for all poses or (..., M, K).
+        """
+        lengths, directions = self.segment_lengths, self.directions
+        along = taken_vectors(directions, node)
+        length = _taken(lengths, node)
+        points = taken_vectors(self.points, node) - ((1.0 - share) * length)[..., None] * along
         tangents = along.copy()
         starts = self.paths.starts
         first, last = starts[:-1, None], starts[1:, None] - 1
-        for corner, sign in ((node - 1, -1.0), (node, 1.0)):
+        for corner, sign, away in ((node - 1, -1.0, share), (node, 1.0, 1.0 - share)):
             inner = (corner > first) & (corner < last)
             after = np.where(inner, corner + 1, corner)
-            a, b = _taken(self.segment_lengths, corner), _taken(self.segment_lengths, after)
+            a, b = _taken(lengths, corner), _taken(lengths, after)
             reach = np.where(inner, self.paths.rounding * a * b / np.where(inner, a + b, 1.0), 0.0)
-            near = np.maximum(reach - np.abs(s - _taken(arc, corner)), 0.0)
-            turn = _taken_vectors(directions, after) - _taken_vectors(directions, corner)
+            near = np.maximum(reach - away * length, 0.0)
+            turn = taken_vectors(directions, after) - taken_vectors(directions, corner)
             part = near / np.where(reach > 0.0, 2.0 * reach, 1.0)
             points += (0.5 * part * near)[..., None] * turn
             tangents += (sign * part)[..., None] * turn
         return points, normalise(tangents)
+
+    def arc_at(self, node: Integers, share: Floats) -> Floats:
+        """Arc length from the origin [m], (..., M, K), at a share of the segments that end at nodes."""
+        arc: Floats = _taken(self.arc, node) - (1.0 - share) * _taken(self.segment_lengths, node)
+        return arc
 
     def length_gradient(self) -> Floats:
         """How the length of its muscle grows as a node moves: (..., N, 3), metres per metre."""
@@ -332,12 +344,13 @@ def _below(skeleton: Skeleton, joint: int) -> npt.NDArray[np.bool_]:
 
 
 def _taken(values: Floats, node: Integers) -> Floats:
-    """Values (..., N) of the nodes (..., M, K)."""
-    flat = node.reshape(*node.shape[:-2], -1)
-    return np.take_along_axis(values, flat, axis=-1).reshape(node.shape)
+    """Values (..., N) of the nodes (..., M, K); either may lack the leading axes."""
+    return taken_vectors(values[..., None], node)[..., 0]
 
 
-def _taken_vectors(values: Floats, node: Integers) -> Floats:
-    """Vectors (..., N, 3) of the nodes (..., M, K)."""
+def taken_vectors(values: Floats, node: Integers) -> Floats:
+    """Vectors (..., N, 3) of the nodes (..., M, K); either may lack the leading axes."""
+    if node.ndim == 2 or values.ndim == 2:
+        return values[..., node, :]
     flat = node.reshape(*node.shape[:-2], -1, 1)
-    return np.take_along_axis(values, flat, axis=-2).reshape(*node.shape, 3)
+    return np.take_along_axis(values, flat, axis=-2).reshape(*node.shape, values.shape[-1])

@@ -1,12 +1,19 @@
 """Which way each muscle's section faces: its long axis and the direction in which it bulges.
 
-The bulge direction S_d of text 000, posed as follows. The joint at the origin carries the bind
-direction along, ``q_O S_d⁰``; the smallest rotation that takes the carried line of the muscle,
-``q_O · OI⁰``, to its line now takes it on. The same from the insertion gives a second direction
-perpendicular to OI; the angle about OI between the two is blended, by default wholly the origin's.
+The bulge direction S_d of text 000, posed as follows. A joint carries the bind direction along, ``q S_d⁰``;
+the smallest rotation that takes the carried line of the muscle, ``q · OI⁰``, to its line now takes it on.
 
-On a bent path the frame of the chord OI is taken by the smallest rotation to the first segment, and
-then along the path without twisting (parallel transport). A straight path keeps the chord's frame.
+A straight muscle has one S_d for its whole line: from the origin and from the insertion this gives two
+directions perpendicular to OI; the angle about OI between them is blended, by default wholly the origin's.
+
+A muscle with via points follows the same rule at every place of its path. There the line is the path's
+tangent, the two joints are those of the nodes before and after, and the two directions are blended by the
+share of the way between them. So a part of the path whose nodes ride on one limb turns with that limb,
+as its skin does: twist an upper arm, and the belly of its biceps twists with it. At bind the directions
+are those of the chord OI, taken by the smallest rotation to the first segment and then along the path
+without twisting (parallel transport). Two limits: nodes whose joints are twisted by half a turn against
+each other leave no direction halfway between them, and a path folded back onto its own bind direction by
+half a turn leaves its rotation undecided. No human joint comes near either.
 
 ``along``, ``out`` and ``side`` are right-handed: ``side = along × out``. Seen in a mirror, along
 and out are mirrored, side is mirrored and opposite.
@@ -15,6 +22,7 @@ and out are mirrored, side is mirrored and opposite.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -23,9 +31,10 @@ from ecorche.base.checks import require_finite
 from ecorche.base.rotations import normalise, rotate_xyzw, shortest_arc_xyzw
 from ecorche.base.transforms import nearest_rotation
 from ecorche.errors import EcorcheError
-from ecorche.muscles.paths import Paths, PosedPaths
+from ecorche.muscles.paths import Paths, PosedPaths, taken_vectors
 
 Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -35,18 +44,26 @@ class SectionFrames:
     Attributes:
         paths: Where the muscles run.
         out: Unit bulge direction at bind, perpendicular to the line OI, shape (M, 3).
-        weight: 0 where the origin alone says how the section turns, 1 the insertion, shape (M,).
+        weight: For straight muscles: 0 where the origin alone says how the section turns, 1 the insertion,
+            shape (M,).
     """
 
     paths: Paths
     out: Floats
     weight: Floats
 
+    @cached_property
+    def bent(self) -> npt.NDArray[np.bool_]:
+        """Which muscles have via points, shape (M,)."""
+        bent: npt.NDArray[np.bool_] = np.diff(self.paths.starts) > 2
+        return bent
+
     @property
     def bind(self) -> PosedFrames:
         """The frames in the bind pose."""
-        along = _chord(self.paths.bind)
-        return PosedFrames(self.paths.bind, along, self.out, np.zeros(self.paths.muscle_count))
+        along, still = _chord(self.paths.bind), np.zeros(self.paths.muscle_count)
+        turn = np.tile(np.eye(3), (self.paths.skeleton.joint_count, 1, 1))
+        return PosedFrames(self, self.paths.bind, turn, along, self.out, still)
 
     def posed(self, world: npt.ArrayLike, *, near: npt.ArrayLike | None = None) -> PosedFrames:
         """The frames in a pose of ``world_from_joint`` (..., joints, 4, 4); ``near`` as in `moved`."""
@@ -63,12 +80,13 @@ class SectionFrames:
         """
         difference = np.asarray(difference, np.float64)
         posed = self.paths.moved(difference)
+        turn = nearest_rotation(np.eye(3) + difference[..., :3, :3])
         along = _chord(posed)
-        out = self._carried(difference, self.paths.origins, along)
+        out = self._carried(turn, self.paths.origins, along)
         blended = self.weight > 0.0
         twist = np.zeros(along.shape[:-1])
         if blended.any():
-            other = self._carried(difference, self.paths.insertions, along)
+            other = self._carried(turn, self.paths.insertions, along)
             side = np.cross(along, out)
             twist = np.arctan2(np.sum(side * other, axis=-1), np.sum(out * other, axis=-1))
             # both ends agree to the last bit at bind; their difference must be zero there, not 1e-17
@@ -77,16 +95,35 @@ class SectionFrames:
                 twist = twist + 2.0 * np.pi * np.round((np.asarray(near) - twist) / (2.0 * np.pi))
             angle = (self.weight * twist)[..., None]
             out = np.cos(angle) * out + np.sin(angle) * side
-        return PosedFrames(posed, along, out, np.where(blended, twist, 0.0))
+        return PosedFrames(self, posed, turn, along, out, np.where(blended, twist, 0.0))
 
-    def _carried(self, difference: Floats, nodes: npt.NDArray[np.int64], along: Floats) -> Floats:
+    def _carried(self, turn: Floats, nodes: Integers, along: Floats) -> Floats:
         """The bulge directions carried by the joints of some nodes, then turned the short way to OI."""
-        joints = self.paths.joints[nodes]
-        turn = nearest_rotation(np.eye(3) + difference[..., joints, :3, :3])
-        bind_along = _chord(self.paths.bind)
-        carried_along = (turn @ bind_along[..., None])[..., 0]
-        carried_out = (turn @ self.out[..., None])[..., 0]
-        return rotate_xyzw(shortest_arc_xyzw(carried_along, along), carried_out)
+        turn = turn[..., self.paths.joints[nodes], :, :]
+        carried_along = (turn @ _chord(self.paths.bind)[..., None])[..., 0]
+        return turned(carried_along, along, (turn @ self.out[..., None])[..., 0])
+
+    @cached_property
+    def _by_segment(self) -> Floats:
+        """The bulge direction at bind on the segment that ends at each node, shape (N, 3)."""
+        path, starts = self.paths.bind, self.paths.starts
+        count = np.diff(starts)
+        out, before = self.out, _chord(path)
+        by_segment = np.zeros(path.points.shape)
+        for rank in range(1, int(count.max(initial=0))):
+            reached = np.minimum(starts[:-1] + rank, starts[1:] - 1)
+            onward = path.directions[reached]
+            out = rotate_xyzw(shortest_arc_xyzw(before, onward), out)
+            by_segment[reached[count > rank]] = out[count > rank]
+            before = onward
+        return by_segment
+
+    def bind_directions(self, node: Integers, share: Floats) -> tuple[Floats, Floats]:
+        """Unit tangents and bulge directions at bind, (..., M, K, 3), at places of `PosedPaths.places`."""
+        _, tangents = self.paths.bind.on(node, share)
+        segment = taken_vectors(self.paths.bind.directions, node)
+        turn = shortest_arc_xyzw(segment, tangents)
+        return tangents, normalise(rotate_xyzw(turn, taken_vectors(self._by_segment, node)))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -94,14 +131,19 @@ class PosedFrames:
     """The section frames in one pose, or in a batch of poses with the leading axes ``...``.
 
     Attributes:
+        frames: What was posed.
         path: The paths in that pose.
+        turn: How the joints have turned since bind, shape (..., joints, 3, 3).
         along: Unit direction from origin to insertion, shape (..., M, 3).
-        out: Unit bulge direction S_d, perpendicular to it, shape (..., M, 3).
+        out: Unit bulge direction S_d, perpendicular to it, shape (..., M, 3); of a muscle with via points
+            that of its chord, as if it were straight.
         twist: How far the insertion's direction is turned from the origin's about OI [rad], shape
             (..., M); zero where the origin alone counts.
     """
 
+    frames: SectionFrames
     path: PosedPaths
+    turn: Floats
     along: Floats
     out: Floats
     twist: Floats
@@ -116,24 +158,34 @@ class PosedFrames:
 
         On straight paths the latter two are ``along`` and ``out`` all the way.
         """
-        points, tangents = self.path.at(t)
-        node, _ = self.path.segment(t)
-        paths = self.path.paths
-        starts, directions = paths.starts, self.path.directions
-        count = np.diff(starts)
-        out = self.out
-        before = self.along
-        by_segment = np.zeros(self.path.points.shape)
-        for rank in range(1, int(count.max(initial=0))):
-            reached = np.minimum(starts[:-1] + rank, starts[1:] - 1)
-            onward = directions[..., reached, :]
-            out = rotate_xyzw(shortest_arc_xyzw(before, onward), out)
-            by_segment[..., reached[count > rank], :] = out[..., count > rank, :]
-            before = onward
-        flat = node.reshape(*node.shape[:-2], -1, 1)
-        segment_out = np.take_along_axis(by_segment, flat, axis=-2).reshape(tangents.shape)
-        segment_along = np.take_along_axis(directions, flat, axis=-2).reshape(tangents.shape)
-        return points, tangents, rotate_xyzw(shortest_arc_xyzw(segment_along, tangents), segment_out)
+        return self.on(*self.path.places(t))
+
+    def on(self, node: Integers, share: Floats) -> tuple[Floats, Floats, Floats]:
+        """Points [m], unit tangents and bulge directions (..., M, K, 3) at places of `PosedPaths.places`."""
+        points, tangents = self.path.on(node, share)
+        joints = self.path.paths.joints
+        bind_tangents, bind_out = self.frames.bind_directions(node, share)
+        blended = np.zeros(points.shape)
+        for joint, part in ((joints[node - 1], 1.0 - share), (joints[node], share)):
+            turn = taken_vectors(self.turn.reshape(*self.turn.shape[:-2], 9), joint)
+            turn = turn.reshape(*turn.shape[:-1], 3, 3)
+            carried = (turn @ bind_tangents[..., None])[..., 0], (turn @ bind_out[..., None])[..., 0]
+            blended += part[..., None] * turned(carried[0], tangents, carried[1])
+        straight = ~self.frames.bent[:, None, None]
+        out = np.where(straight, self.out[..., None, :], normalise(blended))
+        return points, np.where(straight, self.along[..., None, :], tangents), out
+
+
+def turned(a: Floats, b: Floats, across: Floats) -> Floats:
+    """Vectors perpendicular to unit ``a``, taken along by the smallest rotation from a to unit ``b``.
+
+    ``w − (w · (b − a)) (a + b) / (1 + a · b)``, which is w to the last bit where b is a. Where b is opposite
+    to a no rotation is smallest, and the vector stays as it is. All of shape (..., 3).
+    """
+    cosine = 1.0 + np.sum(a * b, axis=-1, keepdims=True)
+    apart = np.sum(across * (b - a), axis=-1, keepdims=True)
+    share: Floats = np.where(cosine > 1e-12, apart / np.where(cosine > 1e-12, cosine, 1.0), 0.0)
+    return across - share * (a + b)
 
 
 def section_frames(paths: Paths, outwards: npt.ArrayLike, *, weight: npt.ArrayLike = 0.0) -> SectionFrames:

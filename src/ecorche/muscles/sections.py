@@ -13,7 +13,7 @@ either end, and the root, whose slope is infinite at the rim, leaves the ellipse
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
@@ -21,7 +21,14 @@ import numpy as np
 import numpy.typing as npt
 
 from ecorche.errors import EcorcheError
-from ecorche.muscles.centre_lines import CentreLines, centre_lines
+from ecorche.muscles.centre_lines import STATIONS, CentreLines, centre_lines
+from ecorche.muscles.packed_sections import (
+    COLUMNS,
+    STATION_COLUMNS,
+    PackedSections,
+    pack_lines,
+    pack_muscles,
+)
 from ecorche.muscles.section_frames import PosedFrames
 from ecorche.muscles.volume import SpindleStates
 
@@ -60,6 +67,7 @@ class SectionCoordinates(NamedTuple):
     """Where points lie in a muscle's sections; every array (points,).
 
     Attributes:
+        place: Of a bent muscle: where between its stations the point belongs, see `CentreLines`; else 0.
         t: Place along the muscle, 0 at the origin and 1 at the insertion, not clamped.
         a: Distance from the section's centre along ``side`` [m].
         v: Distance from the section's centre along ``out`` [m].
@@ -67,6 +75,7 @@ class SectionCoordinates(NamedTuple):
         height: How high the muscle's surface is over the section's middle at a, ``b`` [m].
     """
 
+    place: Floats
     t: Floats
     a: Floats
     v: Floats
@@ -84,14 +93,14 @@ class Sections:
         out: Unit direction S_d in which it bulges, perpendicular to ``along``, shape (M, 3).
         side: Unit direction S = ``along × out``, shape (M, 3). A mirrored muscle has the mirror's
             ``along`` and ``out``, so its ``side`` is *minus* the mirrored one.
-        length: From origin to insertion [m], shape (M,).
+        length: From origin to insertion, along the line [m], shape (M,).
         bulge: T, 1 at rest, shape (M,).
         scale: s_f, the section's height over its width at rest, shape (M,).
         belly: t_c, where the two halves meet, shape (M,).
         thickness: Bézier control values of C_T, origin and insertion half [m], shape (M, 2, 4).
         sweep: Control offsets of P from the line along (out, side) [m], shape (M, 2, 4, 2).
-        lines: Bent centre lines; a muscle bent in them has its sections across its line, and t by arc
-            length. Without them every muscle is straight.
+        lines: The centre lines of bent muscles, which have their sections across them and t by arc length.
+            Without them every muscle is straight.
     """
 
     origin: Floats
@@ -121,9 +130,10 @@ class Sections:
                 by_muscle = np.asarray(finite.reshape(count, -1).all(axis=1))
                 _require(by_muscle, f"{name} is not finite")
             object.__setattr__(self, name, values)
-        if self.lines is not None and len(self.lines.bent) != count:
+        if self.lines is not None and (self.lines.muscles >= count).any():
             raise EcorcheError(
-                f"{count} muscles have {len(self.lines.bent)} centre lines", remedy="Give one each"
+                f"{count} muscles have a centre line of muscle {self.lines.muscles.max()}",
+                remedy="Give the lines of these muscles",
             )
         _require(self.length > 0.0, "length is not positive")
         _require(self.bulge > 0.0, "bulge is not positive")
@@ -135,6 +145,29 @@ class Sections:
 
     def __repr__(self) -> str:
         return f"Sections({len(self)} muscles)"
+
+    @cached_property
+    def line_rows(self) -> npt.NDArray[np.int32]:
+        """The row of each muscle's centre line, −1 for straight muscles, shape (M,)."""
+        rows = np.full(len(self), -1, np.int32)
+        if self.lines is not None:
+            rows[self.lines.muscles] = np.arange(len(self.lines.muscles))
+        return rows
+
+    @cached_property
+    def packed(self) -> PackedSections:
+        """The muscles as the skin's kernel reads them."""
+        table = np.zeros((len(self), COLUMNS), np.float32)
+        vectors = np.stack([self.origin, self.along, self.out, self.side])
+        numbers = np.stack([self.length, self.bulge, self.scale, self.belly])
+        pack_muscles(vectors, numbers, self.thickness, self.sweep, table)
+        lines = self.lines
+        packed = np.zeros(
+            (0 if lines is None else len(lines.muscles), STATIONS - 1, STATION_COLUMNS), np.float32
+        )
+        if lines is not None:
+            pack_lines(lines.points, lines.along, lines.out, lines.t, lines.length, packed)
+        return PackedSections(table, packed)
 
     @cached_property
     def curves(self) -> Floats:
@@ -151,19 +184,24 @@ class Sections:
         return coefficients
 
     def coordinates(
-        self, muscle: int, points: npt.NDArray[np.floating], near: Floats | None = None
+        self, muscle: int, points: npt.ArrayLike, place: Floats | None = None
     ) -> SectionCoordinates:
         """Where points [m], shape (points, 3), lie in the sections of one muscle.
 
         Args:
             muscle: Which muscle.
             points: The points [m].
-            near: Their t at bind, shape (points,), near which a bent muscle's section is sought.
+            place: Where along a bent muscle they belong, as found at bind, shape (points,); without it
+                this is the bind, and the places are found.
         """
-        if self.lines is not None and self.lines.bent[muscle]:
-            t, foot, out, side = self.lines.places(muscle, np.asarray(points, np.float64), near)
+        points = np.asarray(points, np.float64)
+        line = None if self.lines is None else self.lines.line_of(muscle)
+        if self.lines is not None and line is not None:
+            place = self.lines.find(line, points) if place is None else place
+            t, foot, out, side = self.lines.places(line, points, place)
             offset = points - foot
         else:
+            place = np.zeros(len(points))
             offset = points - self.origin[muscle]
             t = offset @ self.along[muscle] / self.length[muscle]
             out, side = self.out[muscle], self.side[muscle]
@@ -178,30 +216,7 @@ class Sections:
         bulge = self.bulge[muscle]
         inside = 1.0 - (a * bulge) ** 2 / np.maximum(thickness**2, 1e-30)
         height = self.scale[muscle] * bulge * np.maximum(thickness, 0.0) * round_root(inside)
-        return SectionCoordinates(t, a, v, thickness, height)
-
-
-def chord_sections(frames: PosedFrames, states: SpindleStates) -> Sections:
-    """The sections of muscles in one pose, along the straight lines from their origins to their insertions.
-
-    Args:
-        frames: Where the muscles run and which way they bulge; one pose.
-        states: Their shapes in that pose.
-    """
-    path, spindles = frames.path, states.spindles
-    length = np.linalg.norm(path.insertions - path.origins, axis=-1)
-    return Sections(
-        origin=path.origins,
-        along=frames.along,
-        out=frames.out,
-        side=frames.side,
-        length=length,
-        bulge=states.bulge,
-        scale=spindles.scale,
-        belly=spindles.belly,
-        thickness=states.thickness,
-        sweep=spindles.sweep,
-    )
+        return SectionCoordinates(place, t, a, v, thickness, height)
 
 
 def path_sections(frames: PosedFrames, states: SpindleStates) -> Sections:
@@ -211,7 +226,20 @@ def path_sections(frames: PosedFrames, states: SpindleStates) -> Sections:
         frames: Where the muscles run and which way they bulge; one pose.
         states: Their shapes in that pose.
     """
-    return replace(chord_sections(frames, states), lines=centre_lines(frames))
+    spindles = states.spindles
+    return Sections(
+        origin=frames.path.origins,
+        along=frames.along,
+        out=frames.out,
+        side=frames.side,
+        length=frames.path.lengths,
+        bulge=states.bulge,
+        scale=spindles.scale,
+        belly=spindles.belly,
+        thickness=states.thickness,
+        sweep=spindles.sweep,
+        lines=centre_lines(frames),
+    )
 
 
 def soft_clamp(t: Floats) -> Floats:

@@ -8,14 +8,20 @@ Text 000, section 4.1. A vertex is projected onto a muscle's line; its neighbour
 
 Weights are ``"binary"`` or ``"spline"``, which is the muscle's local thickness over its greatest. What
 this file changes: every border is faded with a continuous slope, as a function of bind coordinates
-only; the greatest thickness is taken over all control values, so that a weight never exceeds one; and
-only vertices whose skin weight lies on the joints a muscle is concerned with are candidates, so that
-an arm hanging at the side never claims the flank.
+only; the fitted template ends before the muscle's rim, because a tensed muscle is narrower than a slack one
+and would draw the skin over its old rim in, a furrow on either side as deep as the bulge; the greatest
+thickness is taken over all control values, so that a weight never exceeds one; and only vertices whose skin
+weight lies on the joints a muscle is concerned with are candidates, so that an arm hanging at
+the side never claims the flank.
+
+A muscle that is weak beside others over the same vertex adds work and nothing to see. So a weight w fades out
+with what it is beside all of them, ``r = w / (Σ w⁴)^¼``, from `FULL_BESIDE` down to nothing at `GONE_BESIDE`:
+smooth from vertex to vertex, so that no border appears. Weights a person has painted are taken as they are.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -33,6 +39,8 @@ Reals = npt.NDArray[np.float32]
 Template = Literal["radial", "half_space", "fitted"]
 Weighting = Literal["binary", "spline"]
 
+GONE_BESIDE, FULL_BESIDE = 0.1, 0.3
+"""A weight below the first share of what all muscles of its vertex have is left out, from the second kept."""
 _LEAST = 1e-6
 """Weights up to this are left out: they would move a vertex by less than a thousandth of a hair."""
 
@@ -47,13 +55,16 @@ class Fades:
         depth: Fitted: from the muscle's under side upwards, in b. Half-space: from the plane upwards,
             in ``s_f`` times the greatest thickness. Radial: half the band round v = 0 in which the
             side σ passes from −1 to 1, in the same measure.
-        limb: From full skin weight on the concerned joints downwards, in skin weight.
+        limb: From full skin weight on the concerned joints downwards, in skin weight. Where skin follows
+            other joints by a quarter it is centimetres away from the limb in a deep bend: no muscle's work.
+        border: Fitted: where the influence ends, as a part of C_T.
     """
 
     ends: float = 0.2
-    rim: float = 0.4
+    rim: float = 0.5
     depth: float = 1.0
-    limb: float = 0.5
+    limb: float = 0.25
+    border: float = 0.85
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -67,6 +78,8 @@ class Influences:
         muscles: Muscle numbers, shape (entries,), int32.
         weights: Weights w above 0 and up to 1, shape (entries,), float32.
         t: Place along the muscle at bind, shape (entries,), float32.
+        place: Where between the stations of a bent muscle's line the vertex belongs (`CentreLines`); 0 for
+            a straight one, shape (entries,), float32.
         a: Lateral coordinate at bind [m], shape (entries,), float32.
         fat: ``L_fat = v − σ b`` at bind, how far the skin is from the muscle [m], (entries,), float32.
         side: σ, 1 on the outer side and −1 on the inner, between them only in a narrow band of the
@@ -77,6 +90,7 @@ class Influences:
     muscles: npt.NDArray[np.int32]
     weights: Reals
     t: Reals
+    place: Reals
     a: Reals
     fat: Reals
     side: Reals
@@ -104,6 +118,8 @@ def influence(
     weighting: Weighting | Sequence[Weighting] = "spline",
     radius: npt.ArrayLike | None = None,
     fades: Fades | None = None,
+    painted: Mapping[int, npt.ArrayLike] | None = None,
+    names: Sequence[str] = (),
 ) -> Influences:
     """Find the vertices each muscle moves, from the skin and the muscles at bind.
 
@@ -117,6 +133,8 @@ def influence(
         radius: Reach of the radial template [m], one for all or shape (M,); by default one and a half
             times the greatest half-axis of the muscle.
         fades: Widths of the borders.
+        painted: Weights 0 … 1 of every vertex that take the place of those found, by muscle number.
+        names: What the muscles are called, for messages.
     """
     count = len(bind)
     if points.shape != (weights.vertex_count, 3):
@@ -138,27 +156,31 @@ def influence(
 
     joint_count = int(weights.joints.max(initial=-1)) + 1
     entry_vertex = np.repeat(np.arange(weights.vertex_count), np.diff(weights.starts))
+    by_hand = _checked_paint(painted or {}, count, weights.vertex_count, names)
     found = []
     for muscle in range(count):
-        allowed = _allowed(joints[muscle], joint_count, muscle)
-        on_limb = np.bincount(
-            entry_vertex, weights.weights * allowed[weights.joints], minlength=weights.vertex_count
-        )
-        vertices = np.flatnonzero(on_limb > 1.0 - fades.limb)
-        at = bind.coordinates(muscle, points[vertices].astype(np.float64))
-        # skin weights sum to one only to rounding: what is full stays full
-        weight = smooth_step((np.minimum(on_limb[vertices], 1.0) - 1.0 + fades.limb) / fades.limb)
-        weight *= smooth_step(at.t / fades.ends) * smooth_step((1.0 - at.t) / fades.ends)
+        if muscle in by_hand:
+            vertices = np.flatnonzero(by_hand[muscle] > 0.0)
+            weight = by_hand[muscle][vertices]
+        else:
+            allowed = _allowed(joints[muscle], joint_count, muscle)
+            on_limb = np.bincount(
+                entry_vertex, weights.weights * allowed[weights.joints], minlength=weights.vertex_count
+            )
+            vertices = np.flatnonzero(on_limb > 1.0 - fades.limb)
+            # skin weights sum to one only to rounding: what is full stays full
+            weight = smooth_step((np.minimum(on_limb[vertices], 1.0) - 1.0 + fades.limb) / fades.limb)
+        at = bind.coordinates(muscle, points[vertices])
         half_height = bind.scale[muscle] * greatest[muscle]
         fade, side = _template_fade(templates[muscle], at, half_height, reach[muscle], fades)
-        weight *= fade
-        if weightings[muscle] == "spline":
-            weight *= np.clip(at.thickness / max(greatest[muscle], 1e-30), 0.0, 1.0)
-        kept = weight > _LEAST
-        fat = at.v - side * at.height
-        columns = np.stack([weight, at.t, at.a, fat, side])[:, kept]
+        if muscle not in by_hand:
+            weight *= smooth_step(at.t / fades.ends) * smooth_step((1.0 - at.t) / fades.ends) * fade
+            if weightings[muscle] == "spline":
+                weight *= np.clip(at.thickness / max(greatest[muscle], 1e-30), 0.0, 1.0)
+        kept = weight > (0.0 if muscle in by_hand else _LEAST)
+        columns = np.stack([weight, at.t, at.place, at.a, at.v - side * at.height, side])[:, kept]
         found.append((vertices[kept], np.full(kept.sum(), muscle), columns))
-    return _in_rows(found, weights.vertex_count)
+    return _in_rows(found, weights.vertex_count, np.isin(np.arange(count), list(by_hand)))
 
 
 def _template_fade(
@@ -174,20 +196,55 @@ def _template_fade(
         return smooth_step((1.0 - distance) / fades.rim), 2.0 * smooth_step(0.5 + 0.5 * at.v / band) - 1.0
     across = np.abs(at.a) / np.maximum(at.thickness, 1e-30)
     above = (at.v + at.height) / np.maximum(fades.depth * at.height, 1e-30)
-    return smooth_step((1.0 - across) / fades.rim) * smooth_step(above), np.ones_like(at.v)
+    return smooth_step((fades.border - across) / fades.rim) * smooth_step(above), np.ones_like(at.v)
 
 
 def _in_rows(
-    found: list[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], Floats]], vertex_count: int
+    found: list[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], Floats]],
+    vertex_count: int,
+    by_hand: npt.NDArray[np.bool_],
 ) -> Influences:
-    """Entries found muscle by muscle, brought to the order of vertices."""
+    """Entries found muscle by muscle, the weak ones faded out, brought to the order of vertices."""
     vertices = np.concatenate([np.zeros(0, np.int64), *(v for v, _, _ in found)])
     muscles = np.concatenate([np.zeros(0, np.int64), *(m for _, m, _ in found)])
-    columns = np.concatenate([np.zeros((5, 0)), *(c for _, _, c in found)], axis=1)
-    order = np.argsort(vertices, kind="stable")
+    columns = np.concatenate([np.zeros((6, 0)), *(c for _, _, c in found)], axis=1)
+    beside = columns[0] / np.bincount(vertices, columns[0] ** 4, minlength=vertex_count)[vertices] ** 0.25
+    fading = smooth_step((beside - GONE_BESIDE) / (FULL_BESIDE - GONE_BESIDE))
+    columns[0] *= np.where(by_hand[muscles], 1.0, fading)
+    strong = np.flatnonzero(by_hand[muscles] | (columns[0] > _LEAST))
+    order = strong[np.argsort(vertices[strong], kind="stable")]
     starts = np.searchsorted(vertices[order], np.arange(vertex_count + 1)).astype(np.int32)
-    weight, t, a, fat, side = columns[:, order].astype(np.float32)
-    return Influences(starts, muscles[order].astype(np.int32), weight, t, a, fat, side)
+    return Influences(starts, muscles[order].astype(np.int32), *columns[:, order].astype(np.float32))
+
+
+def _checked_paint(
+    painted: Mapping[int, npt.ArrayLike], count: int, vertex_count: int, names: Sequence[str]
+) -> dict[int, Floats]:
+    """The painted weights, if they are weights of these muscles and vertices."""
+    checked = {}
+    for muscle, given in painted.items():
+        if not 0 <= muscle < count:
+            raise EcorcheError(
+                f"weights are painted for muscle {muscle} of {count}", remedy="Paint a muscle that is there"
+            )
+        name = repr(names[muscle]) if names else str(muscle)
+        values = np.array(given, np.float64)
+        if values.shape != (vertex_count,):
+            raise MeshError(
+                f"the painted weights of muscle {name} have shape {values.shape},"
+                f" but the skin has {vertex_count} vertices",
+                remedy="Paint them on this very mesh, one number a vertex",
+            )
+        bad = ~((values >= 0.0) & (values <= 1.0))
+        if bad.any():
+            vertex = int(np.argmax(bad))
+            raise MeshError(
+                f"the painted weight of muscle {name} at vertex {vertex} is {values[vertex]}"
+                f" ({int(bad.sum())} such vertices)",
+                remedy="Give numbers from 0 to 1",
+            )
+        checked[muscle] = values
+    return checked
 
 
 def _allowed(joints: Sequence[int], joint_count: int, muscle: int) -> npt.NDArray[np.bool_]:
@@ -213,9 +270,13 @@ def _one_each(given: str | Sequence[str], count: int, known: tuple[str, ...], wh
 
 def _checked(fades: Fades) -> Fades:
     """The fades, if each of them can be drawn."""
-    if not (0.0 < fades.ends <= 0.5 and 0.0 < fades.rim <= 1.0 and 0.0 < fades.limb <= 1.0):
+    if not (0.0 < fades.ends <= 0.5 and 0.0 < fades.limb <= 1.0):
         raise EcorcheError(
-            f"the influence borders {fades} do not fit", remedy="Keep ends up to 0.5, rim and limb up to 1"
+            f"the influence borders {fades} do not fit", remedy="Keep ends up to 0.5 and limb up to 1"
+        )
+    if not 0.0 < fades.rim <= fades.border <= 1.0:
+        raise EcorcheError(
+            f"the influence borders {fades} do not fit", remedy="Keep rim up to border, and border up to 1"
         )
     if not fades.depth > 0.0:
         raise EcorcheError("the border's depth is not positive", remedy="Give a number above 0")

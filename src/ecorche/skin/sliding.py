@@ -7,8 +7,14 @@ coordinates in the section through it, b the height of the muscle's surface ther
 are now below it and is never dragged along them. L_fat is what the very same kernel measured at bind:
 the difference from bind is zero bit for bit where the muscles and the skin are those of the bind.
 
-Over a bent muscle the section is found on its centre line near the bind place (`CentreLines`), and S_d is
-that of the place. Straight muscles skip it.
+Two things are added. A muscle has a gain, by which its δ is multiplied. And δ saturates, before the gain:
+with ``l = s_f C_T`` at the bind t, the muscle's own half-axis there, δ becomes ``δ (1 − (δ/l)² 4/27)`` and
+from ``|δ| = 3/2 l`` on stays ±l. The slope is continuous, 1 at δ = 0 and 0 at the end; a quarter of l loses
+one per cent. So a path that leaves its limb, or a muscle edited beyond sense, moves no vertex by more than
+the muscle is thick.
+
+Over a bent muscle the section is that of the vertex's bind place between two stations of the posed centre
+line (`CentreLines`), and S_d is that of the place.
 """
 
 from __future__ import annotations
@@ -22,7 +28,6 @@ from numba import njit, prange
 from ecorche.base.lanes import (
     broadcast,
     gather_points,
-    larger,
     load,
     multiply_add,
     rows_of_lanes,
@@ -32,27 +37,43 @@ from ecorche.base.lanes import (
 )
 from ecorche.base.threads import threads_for
 from ecorche.errors import EcorcheError, MeshError
-from ecorche.muscles.centre_lines import REACH, STATIONS, TINY
+from ecorche.muscles.centre_lines import STATIONS
+from ecorche.muscles.packed_sections import (
+    ALONG,
+    BELLY,
+    BULGE,
+    CURVES,
+    HEIGHT,
+    ORIGIN,
+    OUT,
+    SIDE,
+    STATION_ALONG,
+    STATION_OUT,
+    STATION_POINT,
+    STATION_SIDE,
+    STATION_T,
+    STEP,
+    SWEPT,
+    TURN_OUT,
+    TURN_SIDE,
+)
 from ecorche.muscles.sections import ENDS, RIM, Sections
 from ecorche.skin.influence import Influences
-from ecorche.skin.layout import Points, group_vertices, write_group
-from ecorche.skin.weights import SkinWeights
+from ecorche.skin.layout import Points, write_group
+from ecorche.skin.muscle_groups import group_by_muscles
 
 Floats = npt.NDArray[np.float64]
 
-_ENDS, _WHOLE_END = np.float32(ENDS), np.float32(2.0 * ENDS)
-_PARABOLA = np.float32(0.25 / ENDS)
+SATURATED = 1.5
+"""From so many half-axes on, δ is one half-axis."""
+
+_LOWEST, _HIGHEST = np.float32(-ENDS), np.float32(1.0 + ENDS)
+_FIRST, _LAST, _PARABOLA = np.float32(ENDS), np.float32(1.0 - ENDS), np.float32(0.25 / ENDS)
 _OVER_RIM, _ROOT_RIM = np.float32(1.0 / RIM), np.float32(np.sqrt(RIM))
+_ZERO, _ONE, _THIRD = np.float32(0.0), np.float32(1.0), np.float32(1.0 / 3.0)
 
-# columns of the table that a frame's muscles are packed into
-_ORIGIN, _ALONG, _OUT, _SIDE, _BELLY, _BULGE, _HEIGHT, _SWEPT, _CURVES = 0, 3, 6, 9, 12, 13, 14, 15, 16
-_COLUMNS = _CURVES + 21
-
-# columns of a station of a bent muscle: its plane, and the steps from the station before
-_NORMAL, _OFFSET, _STEP, _STEP_OUT, _STEP_SIDE, _OVER_STEP = 0, 3, 4, 7, 10, 13
-_STATION_COLUMNS = 14
-_SEGMENTS = STATIONS - 1
-_REACHED, _TINY = np.float32(REACH * _SEGMENTS), np.float32(TINY)
+# the lanes a row keeps: w² gain / Σ w times the saturated δ, one over it, L_fat, place between stations, σ
+_PUSH, _OVER, _REST, _PLACE, _SIGMA, _KEPT = 0, 1, 2, 3, 4, 5
 
 
 class SlidingSkin:
@@ -62,34 +83,43 @@ class SlidingSkin:
         points: Bind positions of the skin [m], shape (vertices, 3), float32.
         bind: The muscles at bind.
         influences: Which muscles move which vertices.
+        gains: What each muscle's displacement is multiplied by, 0 or more, shape (M,); 1 without.
     """
 
-    def __init__(self, points: Points, bind: Sections, influences: Influences) -> None:
+    def __init__(
+        self, points: Points, bind: Sections, influences: Influences, gains: npt.ArrayLike | None = None
+    ) -> None:
         if int(influences.muscles.max(initial=-1)) >= len(bind):
             raise EcorcheError(
                 f"the influences name muscle {int(influences.muscles.max())}, but there are {len(bind)}",
                 remedy="Use the muscles that the influences were found with",
             )
-        self._muscle_count = len(bind)
         self._vertex_count = influences.vertex_count
-        moved = np.flatnonzero(np.diff(influences.starts))
-        starts = np.append(influences.starts[moved], np.int32(len(influences.muscles)))
-        # muscles take the place of joints: groups of sixteen vertices share one set of muscles
-        groups = group_vertices(SkinWeights(starts, influences.muscles, influences.weights))
-        sides = group_vertices(SkinWeights(starts, influences.muscles, influences.side))
-        self._vertices = moved.astype(np.int32)[groups.vertices]
-        self._starts, self._muscles = groups.starts, groups.joints
-        self._weights, self._sides = groups.weights, sides.weights
-        self._places = group_vertices(SkinWeights(starts, influences.muscles, influences.t)).weights
-        self._bent = _bent(bind)
-        self._rest = rows_of_lanes((len(groups.joints),))
+        self._lines = bind.line_rows
+        groups = group_by_muscles(influences, len(bind))
+        self._vertices, self._starts, self._muscles = groups.vertices, groups.starts, groups.muscles
+        own = groups.entries >= 0
+
+        def lanes(values: npt.NDArray[np.float32]) -> Floats:
+            return np.where(own, np.append(values, np.float32(0.0))[groups.entries], 0.0)
+
+        bent = self._lines[groups.muscles] >= 0
+        self._spans = _station_spans(lanes(influences.place), own, bent)
+        self._rows = rows_of_lanes((len(groups.muscles), _KEPT))
+        # a lane without this muscle stands at the row's first station, and is moved by nothing
+        self._rows[:, _PLACE] = np.where(own, lanes(influences.place), np.maximum(self._spans[:, :1], 0))
+        self._rows[:, _SIGMA] = lanes(influences.side)
         self._run(bind, self._fitting(points).copy(), learn=True)
+        limit = SATURATED * self._rows[:, _OVER]  # what the kernel leaves there when it learns
+        share = _shares(influences) * _checked_gains(gains, len(bind))[influences.muscles]
+        self._rows[:, _PUSH] = lanes(share.astype(np.float32)) * limit
+        self._rows[:, _OVER] = 1.0 / limit
 
     @property
     def kept_bytes(self) -> int:
         """Memory the prepared layout takes; all of it is read once a frame."""
-        kept = (self._vertices, self._starts, self._muscles, self._weights, self._sides, self._rest)
-        return sum(array.nbytes for array in (*kept, self._places))
+        kept = (self._vertices, self._starts, self._muscles, self._spans, self._rows)
+        return sum(array.nbytes for array in kept)
 
     def apply(self, posed: Sections, points: Points, out: Points | None = None) -> Points:
         """Skinned positions after the muscles below have moved them [m], shape (vertices, 3).
@@ -121,137 +151,86 @@ class SlidingSkin:
         return np.ascontiguousarray(points, np.float32)
 
     def _run(self, sections: Sections, points: Points, *, learn: bool) -> None:
-        if len(sections) != self._muscle_count:
+        if len(sections) != len(self._lines):
             raise EcorcheError(
-                f"{len(sections)} muscles move a skin that was bound to {self._muscle_count}",
+                f"{len(sections)} muscles move a skin that was bound to {len(self._lines)}",
                 remedy="Give all muscles of the bind, in its order",
             )
-        if not np.array_equal(_bent(sections), self._bent):
+        if sections.line_rows is not self._lines and not np.array_equal(sections.line_rows, self._lines):
             raise EcorcheError(
                 "muscles that are bent at bind are straight in the pose, or the other way round",
-                remedy="Make both with path_sections, or both with chord_sections",
+                remedy="Give the same muscles, with the same via points",
             )
+        table, lines = sections.packed
         with threads_for(len(self._vertices)):
             _slide(
                 self._vertices,
                 self._starts,
                 self._muscles,
-                self._weights,
-                self._sides,
-                self._places,
-                self._rest,
-                _packed(sections),
-                self._bent,
-                _packed_lines(sections),
+                self._spans,
+                self._rows,
+                self._lines,
+                table,
+                lines,
                 points,
                 learn,
             )
 
 
-def _bent(sections: Sections) -> npt.NDArray[np.bool_]:
-    """Which muscles follow a bent line, shape (M,)."""
-    return np.zeros(len(sections), np.bool_) if sections.lines is None else sections.lines.bent
+def _shares(influences: Influences) -> Floats:
+    """``w² / Σ w`` of each entry, shape (entries,)."""
+    vertices, weights = influences.vertices(), influences.weights.astype(np.float64)
+    shares: Floats = weights**2 / np.bincount(vertices, weights, influences.vertex_count)[vertices]
+    return shares
 
 
-def _packed_lines(sections: Sections) -> Points:
-    """The stations of the bent lines as the kernel reads them, relative to the muscles' origins."""
-    lines = sections.lines
-    if lines is None:
-        return np.zeros((0, STATIONS, _STATION_COLUMNS), np.float32)
-    table = np.empty((len(sections), STATIONS, _STATION_COLUMNS), np.float32)
-    _pack_lines(sections.origin, lines.points, lines.along, lines.out, lines.side, lines.length, table)
-    return table
+def _checked_gains(gains: npt.ArrayLike | None, count: int) -> Floats:
+    values = np.ones(count) if gains is None else np.asarray(gains, np.float64)
+    if values.shape != (count,):
+        raise EcorcheError(f"{count} muscles have gains of shape {values.shape}", remedy="Give one each")
+    bad = ~((values >= 0.0) & (values < np.inf))
+    if bad.any():
+        muscle = int(np.argmax(bad))
+        raise EcorcheError(
+            f"the gain of muscle {muscle} is {values[muscle]}", remedy="Give 0 or more; 1 changes nothing"
+        )
+    return values
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
-def _pack_lines(
-    origin: Floats,
-    points: Floats,
-    along: Floats,
-    out: Floats,
-    side: Floats,
-    length: Floats,
-    table: Points,
-) -> None:
-    for i in range(len(table)):
-        for station in range(STATIONS):
-            row = table[i, station]
-            row[_OVER_STEP] = _SEGMENTS / length[i]
-            offset = 0.0
-            for k in range(3):
-                from_origin = points[i, station, k] - origin[i, k]
-                offset += from_origin * along[i, station, k]
-                row[_NORMAL + k] = along[i, station, k]
-                # the first station holds the value itself, each later one the step that leads to it
-                row[_STEP + k], row[_STEP_OUT + k] = from_origin, out[i, station, k]
-                row[_STEP_SIDE + k] = side[i, station, k]
-                if station > 0:
-                    row[_STEP + k] = points[i, station, k] - points[i, station - 1, k]
-                    row[_STEP_OUT + k] = out[i, station, k] - out[i, station - 1, k]
-                    row[_STEP_SIDE + k] = side[i, station, k] - side[i, station - 1, k]
-            row[_OFFSET] = offset
-
-
-def _packed(sections: Sections) -> Points:
-    """A row of float32 numbers a muscle, as the kernel reads them."""
-    table = np.empty((len(sections), _COLUMNS), np.float32)
-    vectors = (sections.origin, sections.along, sections.out, sections.side)
-    numbers = (sections.length, sections.bulge, sections.scale, sections.belly)
-    _pack(*vectors, *numbers, sections.thickness, sections.sweep, table)
-    return table
-
-
-@njit(cache=True)  # type: ignore[untyped-decorator]
-def _pack(
-    origin: Floats,
-    along: Floats,
-    out: Floats,
-    side: Floats,
-    length: Floats,
-    bulge: Floats,
-    scale: Floats,
-    belly: Floats,
-    thickness: Floats,
-    sweep: Floats,
-    table: Points,
-) -> None:
-    """Fill the table; in NumPy this would take longer than the displacement itself."""
-    for i in range(len(table)):
-        row = table[i]
-        for k in range(3):
-            row[_ORIGIN + k] = origin[i, k]
-            row[_ALONG + k] = along[i, k] / length[i]
-            row[_OUT + k] = out[i, k]
-            row[_SIDE + k] = side[i, k]
-        row[_BELLY], row[_BULGE], row[_HEIGHT] = belly[i], bulge[i], scale[i] * bulge[i]
-        row[_SWEPT] = 1.0 if np.any(sweep[i] != 0.0) else 0.0
-        _pack_curve(thickness[i], belly[i], row, _CURVES)
-        _pack_curve(sweep[i, :, :, 0], belly[i], row, _CURVES + 7)
-        _pack_curve(sweep[i, :, :, 1], belly[i], row, _CURVES + 14)
+def _station_spans(
+    place: Floats, own: npt.NDArray[np.bool_], bent: npt.NDArray[np.bool_]
+) -> npt.NDArray[np.int32]:
+    """First station interval of each row's vertices and the one after the last, (rows, 2); −1 if straight."""
+    first = np.where(own, place, np.inf).min(axis=1)
+    last = np.where(own, place, -np.inf).max(axis=1)
+    low = np.clip(np.floor(np.where(bent, first, 0.0)), 0, STATIONS - 2)
+    high = np.maximum(np.ceil(np.where(bent, last, 0.0)), low + 1)
+    return np.where(bent[:, None], np.stack([low, high], axis=1), -1).astype(np.int32)
 
 
 @njit(inline="always")  # type: ignore[untyped-decorator]
-def _pack_curve(control: Floats, belly: float, row: Points, at: int) -> None:
-    """The coefficients of `Sections.curves` from control values (2, 4)."""
-    row[at] = control[0, 3]
-    for half in range(2):
-        # read from the belly outwards: the origin half runs backwards
-        first, step = (3, -1) if half == 0 else (0, 1)
-        width = -belly if half == 0 else 1.0 - belly
-        p0, p1 = control[half, first], control[half, first + step]
-        p2, p3 = control[half, first + 2 * step], control[half, first + 3 * step]
-        row[at + 3 * half + 1] = 3.0 * (p1 - p0) / width
-        row[at + 3 * half + 2] = 3.0 * (p2 - 2.0 * p1 + p0) / width**2
-        row[at + 3 * half + 3] = (p3 - 3.0 * p2 + 3.0 * p1 - p0) / width**3
+def _least(a: Any, b: Any) -> Any:
+    return where_less(a, b, a, b)
 
 
 @njit(inline="always")  # type: ignore[untyped-decorator]
-def _ramp(x: Any) -> Any:
-    """``max(x, 0)`` with a parabola in place of the corner."""
-    zero, whole = broadcast(np.float32(0.0)), broadcast(_WHOLE_END)
-    near = larger(x + _ENDS, zero)
-    near = where_less(near, whole, near, whole)
-    return multiply_add(near * near, broadcast(_PARABOLA), larger(x - _ENDS, zero))
+def _most(a: Any, b: Any) -> Any:
+    return where_less(b, a, a, b)
+
+
+@njit(inline="always")  # type: ignore[untyped-decorator]
+def _dot(row: Points, at: int, x: Any, y: Any, z: Any) -> Any:
+    """The product of lanes of vectors with one vector."""
+    so_far = z * broadcast(row[at + 2])
+    return multiply_add(x, broadcast(row[at]), multiply_add(y, broadcast(row[at + 1]), so_far))
+
+
+@njit(inline="always")  # type: ignore[untyped-decorator]
+def _soft_clamp(t: Any) -> Any:
+    """`sections.soft_clamp`: t held within 0 … 1, with a parabola at either end."""
+    t = _least(_most(t, broadcast(_LOWEST)), broadcast(_HIGHEST))
+    before, after = _most(_FIRST - t, broadcast(_ZERO)), _most(t - _LAST, broadcast(_ZERO))
+    return multiply_add(before * before - after * after, broadcast(_PARABOLA), t)
 
 
 @njit(inline="always")  # type: ignore[untyped-decorator]
@@ -267,67 +246,68 @@ def _curve(row: Points, at: int, m: Any, p: Any) -> Any:
 
 
 @njit(inline="always")  # type: ignore[untyped-decorator]
-def _behind(station: Points, x: Any, y: Any, z: Any) -> Any:
-    """How far points are past a station's plane [m]."""
-    so_far = multiply_add(z, broadcast(station[2]), -broadcast(station[_OFFSET]))
-    return multiply_add(x, broadcast(station[0]), multiply_add(y, broadcast(station[1]), so_far))
+def _begin(station: Points, at: int, u: Any) -> Any:
+    return multiply_add(u, broadcast(station[STEP + at]), broadcast(station[at]))
 
 
 @njit(inline="always")  # type: ignore[untyped-decorator]
-def _unit_clamp(x: Any) -> Any:
-    """Lanes clamped to 0 … 1."""
-    one = broadcast(np.float32(1.0))
-    x = larger(x, broadcast(np.float32(0.0)))
-    return where_less(x, one, x, one)
+def _go_on(station: Points, at: int, u: Any, value: Any) -> Any:
+    return multiply_add(u, broadcast(station[STEP + at]), value)
 
 
 @njit(inline="always")  # type: ignore[untyped-decorator]
-def _length(x: Any, y: Any, z: Any) -> Any:
-    # never zero: between opposite directions a lane of weight zero must stay a number
-    square = multiply_add(x, x, multiply_add(y, y, z * z))
-    return square_root(larger(square, broadcast(np.float32(1e-12))))
-
-
-@njit  # type: ignore[untyped-decorator]
-def _bent_place(stations: Points, over_step: Any, place: Any, x: Any, y: Any, z: Any) -> Any:
-    """`CentreLines.places` of sixteen points relative to the origin: t, v, a before the sweep, and S_d."""
-    zero = broadcast(np.float32(0.0))
-    first = stations[0]
-    lowest = place * np.float32(_SEGMENTS) - _REACHED
-    highest = place * np.float32(_SEGMENTS) + _REACHED
-    at_x, at_y, at_z = broadcast(first[4]), broadcast(first[5]), broadcast(first[6])
-    out_x, out_y, out_z = broadcast(first[7]), broadcast(first[8]), broadcast(first[9])
-    side_x, side_y, side_z = broadcast(first[10]), broadcast(first[11]), broadcast(first[12])
-    behind = _behind(first, x, y, z)
-    # beyond the ends t runs on by length, but no farther from the bind place than within them
-    before = larger(-larger(-behind, zero) * over_step, -larger(-lowest, zero))
-    t = broadcast(np.float32(0.0))
-    for k in range(1, STATIONS):
+def _bent_place(stations: Points, first: int, last: int, place: Any, x: Any, y: Any, z: Any) -> Any:
+    """`CentreLines.places` of sixteen points: t, v, a² before the sweep, and S_d."""
+    one, zero = broadcast(_ONE), broadcast(_ZERO)
+    station = stations[first]
+    u = place - np.float32(first)
+    if last > first + 1:
+        u = _least(u, one)
+    within = u - u * u
+    foot_x = _begin(station, STATION_POINT, u)
+    foot_y = _begin(station, STATION_POINT + 1, u)
+    foot_z = _begin(station, STATION_POINT + 2, u)
+    along_x = _begin(station, STATION_ALONG, u)
+    along_y = _begin(station, STATION_ALONG + 1, u)
+    along_z = _begin(station, STATION_ALONG + 2, u)
+    out_x = _begin(station, STATION_OUT, u)
+    out_y = _begin(station, STATION_OUT + 1, u)
+    out_z = _begin(station, STATION_OUT + 2, u)
+    side_x = _begin(station, STATION_SIDE, u)
+    side_y = _begin(station, STATION_SIDE + 1, u)
+    side_z = _begin(station, STATION_SIDE + 2, u)
+    t = _begin(station, STATION_T, u)
+    # blended unit vectors with the cosine c between them have the squared length 1 − 2 (1 − c) u (1 − u)
+    long_out = one - within * broadcast(station[TURN_OUT])
+    long_side = one - within * broadcast(station[TURN_SIDE])
+    for k in range(first + 1, last):
         station = stations[k]
-        past = larger(behind, zero) + _TINY
-        behind = _behind(station, x, y, z)
-        share = past / (past + (larger(-behind, zero) + _TINY))
-        lower = _unit_clamp(lowest - np.float32(k - 1))
-        upper = _unit_clamp(highest - np.float32(k - 1))
-        share = larger(where_less(share, upper, share, upper), lower)
-        t = t + share
-        at_x = multiply_add(share, broadcast(station[4]), at_x)
-        at_y = multiply_add(share, broadcast(station[5]), at_y)
-        at_z = multiply_add(share, broadcast(station[6]), at_z)
-        out_x = multiply_add(share, broadcast(station[7]), out_x)
-        out_y = multiply_add(share, broadcast(station[8]), out_y)
-        out_z = multiply_add(share, broadcast(station[9]), out_z)
-        side_x = multiply_add(share, broadcast(station[10]), side_x)
-        side_y = multiply_add(share, broadcast(station[11]), side_y)
-        side_z = multiply_add(share, broadcast(station[12]), side_z)
-    after, most = larger(behind, zero) * over_step, larger(highest - np.float32(_SEGMENTS), zero)
-    t = (t + before + where_less(after, most, after, most)) * np.float32(1.0 / _SEGMENTS)
-    x, y, z = x - at_x, y - at_y, z - at_z
-    shorten = np.float32(1.0) / _length(out_x, out_y, out_z)
+        u = _least(_most(place - np.float32(k), zero), one)
+        within = u - u * u
+        foot_x = _go_on(station, STATION_POINT, u, foot_x)
+        foot_y = _go_on(station, STATION_POINT + 1, u, foot_y)
+        foot_z = _go_on(station, STATION_POINT + 2, u, foot_z)
+        along_x = _go_on(station, STATION_ALONG, u, along_x)
+        along_y = _go_on(station, STATION_ALONG + 1, u, along_y)
+        along_z = _go_on(station, STATION_ALONG + 2, u, along_z)
+        out_x = _go_on(station, STATION_OUT, u, out_x)
+        out_y = _go_on(station, STATION_OUT + 1, u, out_y)
+        out_z = _go_on(station, STATION_OUT + 2, u, out_z)
+        side_x = _go_on(station, STATION_SIDE, u, side_x)
+        side_y = _go_on(station, STATION_SIDE + 1, u, side_y)
+        side_z = _go_on(station, STATION_SIDE + 2, u, side_z)
+        t = _go_on(station, STATION_T, u, t)
+        long_out = long_out - within * broadcast(station[TURN_OUT])
+        long_side = long_side - within * broadcast(station[TURN_SIDE])
+    x, y, z = x - foot_x, y - foot_y, z - foot_z
+    t = multiply_add(x, along_x, multiply_add(y, along_y, multiply_add(z, along_z, t)))
+    # never zero: between opposite directions a lane must stay a number
+    tiny = broadcast(np.float32(1e-6))
+    shorten = one / square_root(_most(long_out, tiny))
     out_x, out_y, out_z = out_x * shorten, out_y * shorten, out_z * shorten
     v = multiply_add(x, out_x, multiply_add(y, out_y, z * out_z))
-    a = multiply_add(x, side_x, multiply_add(y, side_y, z * side_z)) / _length(side_x, side_y, side_z)
-    return t, v, a, out_x, out_y, out_z
+    a = multiply_add(x, side_x, multiply_add(y, side_y, z * side_z))
+    return t, v, a, _most(long_side, tiny), out_x, out_y, out_z
 
 
 @njit(parallel=True, cache=True)  # type: ignore[untyped-decorator]
@@ -335,62 +315,59 @@ def _slide(
     vertices: npt.NDArray[np.int32],
     starts: npt.NDArray[np.int64],
     muscles: npt.NDArray[np.int32],
-    weights: Points,
-    sides: Points,
-    places: Points,
-    rest: Points,
+    spans: npt.NDArray[np.int32],
+    rows: Points,
+    line_rows: npt.NDArray[np.int32],
     table: Points,
-    bent: npt.NDArray[np.bool_],
     lines: Points,
     points: Points,
     learn: bool,
 ) -> None:
     for group in prange(len(vertices)):
         x, y, z = gather_points(points, vertices, group)
-        zero, one = broadcast(np.float32(0.0)), broadcast(np.float32(1.0))
-        sum_x = broadcast(np.float32(0.0))
-        sum_y = broadcast(np.float32(0.0))
-        sum_z = broadcast(np.float32(0.0))
-        sum_w = broadcast(np.float32(0.0))
-        for entry in range(starts[group], starts[group + 1]):
-            muscle = muscles[entry]
-            row = table[muscle]
-            from_x, from_y, from_z = x - row[0], y - row[1], z - row[2]
-            if bent[muscle]:
-                t, v, a, out_x, out_y, out_z = _bent_place(
-                    lines[muscle], lines[muscle, 0, _OVER_STEP], load(places, entry), from_x, from_y, from_z
+        zero, one = broadcast(_ZERO), broadcast(_ONE)
+        sum_x, sum_y, sum_z = broadcast(_ZERO), broadcast(_ZERO), broadcast(_ZERO)
+        for row in range(starts[group], starts[group + 1]):
+            muscle = muscles[row]
+            of = table[muscle]
+            kept = _KEPT * row
+            if spans[row, 0] >= 0:
+                t, v, a, long_side, out_x, out_y, out_z = _bent_place(
+                    lines[line_rows[muscle]], spans[row, 0], spans[row, 1], load(rows, kept + _PLACE), x, y, z
                 )
             else:
-                t = multiply_add(
-                    from_x, broadcast(row[3]), multiply_add(from_y, broadcast(row[4]), from_z * row[5])
-                )
-                out_x, out_y, out_z = broadcast(row[6]), broadcast(row[7]), broadcast(row[8])
-                v = multiply_add(from_x, out_x, multiply_add(from_y, out_y, from_z * row[8]))
-                a = multiply_add(
-                    from_x, broadcast(row[9]), multiply_add(from_y, broadcast(row[10]), from_z * row[11])
-                )
-            d = _ramp(t) - _ramp(t - one) - row[_BELLY]
-            m, p = -larger(-d, zero), larger(d, zero)
-            thickness = larger(_curve(row, _CURVES, m, p), broadcast(np.float32(1e-12)))
-            if row[_SWEPT] != 0.0:  # most muscles are not, and subtracting zero changes no bit
-                v = v - _curve(row, _CURVES + 7, m, p)
-                a = a - _curve(row, _CURVES + 14, m, p)
-            a = a * row[_BULGE] / thickness
-            s = larger(one - a * a, zero) * _OVER_RIM
+                from_x, from_y, from_z = x - of[ORIGIN], y - of[ORIGIN + 1], z - of[ORIGIN + 2]
+                t = _dot(of, ALONG, from_x, from_y, from_z)
+                v = _dot(of, OUT, from_x, from_y, from_z)
+                a = _dot(of, SIDE, from_x, from_y, from_z)
+                out_x, out_y, out_z = broadcast(of[OUT]), broadcast(of[OUT + 1]), broadcast(of[OUT + 2])
+                long_side = one
+            d = _soft_clamp(t) - of[BELLY]
+            m, p = _least(d, zero), _most(d, zero)
+            thickness = _most(_curve(of, CURVES, m, p), broadcast(np.float32(1e-12)))
+            # most muscles sweep outwards only, and subtracting zero changes no bit
+            if of[SWEPT] > 0.5:
+                v = v - _curve(of, CURVES + 7, m, p)
+            if of[SWEPT] > 1.5:
+                # a is short by the blended side's length, and the sweep with it
+                a = a - _curve(of, CURVES + 14, m, p) * square_root(long_side)
+            a = a * of[BULGE]
+            inside = one - a * a / (thickness * thickness * long_side)
+            s = _most(inside, zero) * _OVER_RIM
             cubic = s * s * (np.float32(2.5) - np.float32(1.5) * s)
             root = where_less(s, one, cubic, square_root(s)) * _ROOT_RIM
             # minus σ b − v, and its difference from bind
-            apart = v - load(sides, entry) * (thickness * row[_HEIGHT] * root)
+            apart = v - load(rows, kept + _SIGMA) * (thickness * of[HEIGHT] * root)
             if learn:
-                store(rest, entry, apart)
+                store(rows, kept + _REST, apart)
+                store(rows, kept + _OVER, thickness * of[HEIGHT])
             else:
-                w = load(weights, entry)
-                minus = w * w * (apart - load(rest, entry))
+                off = (apart - load(rows, kept + _REST)) * load(rows, kept + _OVER)
+                off = _least(_most(off, broadcast(-_ONE)), one)
+                minus = load(rows, kept + _PUSH) * (off - off * off * off * _THIRD)
                 sum_x = multiply_add(minus, out_x, sum_x)
                 sum_y = multiply_add(minus, out_y, sum_y)
                 sum_z = multiply_add(minus, out_z, sum_z)
-                sum_w = sum_w + w
         if not learn:
             # subtracted, so that a coordinate that is minus zero keeps its sign at bind
-            over = one / sum_w
-            write_group(points, vertices, group, x - sum_x * over, y - sum_y * over, z - sum_z * over)
+            write_group(points, vertices, group, x - sum_x, y - sum_y, z - sum_z)

@@ -1,0 +1,114 @@
+"""The muscles of one frame as the skin's kernel reads them: float32 rows, everything divided beforehand."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+Floats = npt.NDArray[np.float64]
+Reals = npt.NDArray[np.float32]
+
+# columns of a muscle: origin, along over the length, out, side, numbers, whether it sweeps outwards (1) or
+# sideways too (2), and the curves of `Sections.curves`: C_T, then the sweep along out and along side
+ORIGIN, ALONG, OUT, SIDE, BELLY, BULGE, HEIGHT, SWEPT, CURVES = 0, 3, 6, 9, 12, 13, 14, 15, 16
+COLUMNS = 48
+
+# columns of a bent line between two stations: what it is at the first, the steps to the second, and
+# 2 (1 − c) for the cosine c between their out and between their side; along is over the length
+STATION_POINT, STATION_ALONG, STATION_OUT, STATION_SIDE, STATION_T = 0, 3, 6, 9, 12
+STEP, TURN_OUT, TURN_SIDE = 13, 26, 27
+STATION_COLUMNS = 32
+
+
+class PackedSections(NamedTuple):
+    """Attributes:
+    table: A row a muscle, shape (M, COLUMNS).
+    lines: A row each interval between stations of the B bent muscles, (B, STATIONS − 1, STATION_COLUMNS).
+    """
+
+    table: Reals
+    lines: Reals
+
+
+@njit(inline="always")  # type: ignore[untyped-decorator]
+def pack_curve(control: Floats, belly: float, row: Any, at: int) -> None:
+    """The coefficients of `Sections.curves` from control values (2, 4); in kernels."""
+    row[at] = control[0, 3]
+    for half in range(2):
+        # read from the belly outwards: the origin half runs backwards
+        first, step = (3, -1) if half == 0 else (0, 1)
+        width = -belly if half == 0 else 1.0 - belly
+        p0, p1 = control[half, first], control[half, first + step]
+        p2, p3 = control[half, first + 2 * step], control[half, first + 3 * step]
+        row[at + 3 * half + 1] = 3.0 * (p1 - p0) / width
+        row[at + 3 * half + 2] = 3.0 * (p2 - 2.0 * p1 + p0) / width**2
+        row[at + 3 * half + 3] = (p3 - 3.0 * p2 + 3.0 * p1 - p0) / width**3
+
+
+@njit(inline="always")  # type: ignore[untyped-decorator]
+def pack_sweep(sweep: Floats, belly: float, row: Reals) -> None:
+    """The sweeping curves (2, 4, 2) and which of them are not zero; in kernels."""
+    pack_curve(sweep[:, :, 0], belly, row, CURVES + 7)
+    pack_curve(sweep[:, :, 1], belly, row, CURVES + 14)
+    row[SWEPT] = 0.0
+    if np.any(sweep[:, :, 0] != 0.0):
+        row[SWEPT] = 1.0
+    if np.any(sweep[:, :, 1] != 0.0):
+        row[SWEPT] = 2.0
+
+
+@njit(inline="always")  # type: ignore[untyped-decorator]
+def pack_frame(origin: Floats, along: Floats, out: Floats, side: Floats, length: float, row: Reals) -> None:
+    """Where a straight muscle is; in kernels."""
+    for k in range(3):
+        row[ORIGIN + k] = origin[k]
+        row[ALONG + k] = along[k] / length
+        row[OUT + k] = out[k]
+        row[SIDE + k] = side[k]
+
+
+@njit(inline="always")  # type: ignore[untyped-decorator]
+def pack_line(points: Floats, along: Floats, out: Floats, t: Floats, length: float, rows: Reals) -> None:
+    """The stations of one bent line, each vector (STATIONS, 3); in kernels."""
+    over = 1.0 / length
+    for station in range(len(rows)):
+        row, after = rows[station], station + 1
+        same_out, same_side = 0.0, 0.0
+        for k in range(3):
+            i, j = (k + 1) % 3, (k + 2) % 3
+            side = along[station, i] * out[station, j] - along[station, j] * out[station, i]
+            next_side = along[after, i] * out[after, j] - along[after, j] * out[after, i]
+            row[STATION_POINT + k] = points[station, k]
+            row[STATION_ALONG + k] = along[station, k] * over
+            row[STATION_OUT + k] = out[station, k]
+            row[STATION_SIDE + k] = side
+            row[STEP + STATION_POINT + k] = points[after, k] - points[station, k]
+            row[STEP + STATION_ALONG + k] = (along[after, k] - along[station, k]) * over
+            row[STEP + STATION_OUT + k] = out[after, k] - out[station, k]
+            row[STEP + STATION_SIDE + k] = next_side - side
+            same_out += out[station, k] * out[after, k]
+            same_side += side * next_side
+        row[STATION_T] = t[station]
+        row[STEP + STATION_T] = t[after] - t[station]
+        row[TURN_OUT], row[TURN_SIDE] = 2.0 * (1.0 - same_out), 2.0 * (1.0 - same_side)
+
+
+@njit(cache=True)  # type: ignore[untyped-decorator]
+def pack_muscles(vectors: Floats, numbers: Floats, thickness: Floats, sweep: Floats, table: Reals) -> None:
+    """Fill the table from origin, along, out, side (4, M, 3) and length, bulge, scale, belly (4, M)."""
+    for m in range(len(table)):
+        length, bulge, scale, belly = numbers[:, m]
+        pack_frame(vectors[0, m], vectors[1, m], vectors[2, m], vectors[3, m], length, table[m])
+        table[m, BELLY], table[m, BULGE], table[m, HEIGHT] = belly, bulge, scale * bulge
+        pack_curve(thickness[m], belly, table[m], CURVES)
+        pack_sweep(sweep[m], belly, table[m])
+
+
+@njit(cache=True)  # type: ignore[untyped-decorator]
+def pack_lines(points: Floats, along: Floats, out: Floats, t: Floats, length: Floats, lines: Reals) -> None:
+    """Fill the lines from their stations."""
+    for b in range(len(lines)):
+        pack_line(points[b], along[b], out[b], t[b], length[b], lines[b])
