@@ -214,13 +214,23 @@ def test_a_bust_and_a_one_armed_man_get_the_muscles_they_can_have() -> None:
     assert not any("femoris" in name or "rectus abdominis" in name for name in kept)
 
 
-def test_a_rig_without_fingers_keeps_the_long_finger_muscles(data: Path) -> None:
-    _, _, placement = _person(data / PEOPLE[0])
-    names = {m.name for m in placement.muscles}
-    assert "extensor digitorum, right" in names
+def test_a_rig_without_fingers_keeps_the_long_finger_muscles() -> None:
+    whole = standing_figure()
+    bare = _without(whole, {f"r_metacarpophalangeal_{n}" for n in (2, 3, 4, 5)})
+    placement = place(TEMPLATE, bare, recognise(bare))
+    assert "extensor digitorum, right" in {m.name for m in placement.muscles}
     assert any(
         "extensor digitorum, right" in note and "r_metacarpophalangeal_3" in note for note in placement.notes
     )
+
+
+def test_one_joint_for_all_fingers_closes_the_fist(data: Path) -> None:
+    """The CMU rig has one finger joint a hand: the long finger muscles reach it and work with it."""
+    character, naming, placement = _person(data / PEOPLE[0])
+    flexor = next(m for m in placement.muscles if m.name == "flexor digitorum superficialis, right")
+    assert flexor.joints[-1] == naming.joint("r_metacarpophalangeal_2")
+    assert character.skeleton.names[flexor.joints[-1]] in {action.joint for action in flexor.actions}
+    assert not any("superficialis" in note for note in placement.notes)
 
 
 def _without(skeleton: Skeleton, roots: set[str]) -> Skeleton:

@@ -61,7 +61,7 @@ def place(template: Iterable[TemplateMuscle], skeleton: Skeleton, naming: Naming
     carrier = {name: part.joint for name, part in parts.items()}
     for number, (side, _) in enumerate(scapulae):
         carrier[f"{side}_acromioclavicular"] = skeleton.joint_count + number
-    ranges = WorkingRanges(skeleton, naming)
+    ranges = WorkingRanges(skeleton, naming, parts)
     skin = _skin_joints(skeleton, naming, parts)
     placed: list[Muscle] = []
     left_out: list[LeftOut] = []

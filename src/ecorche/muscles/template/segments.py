@@ -153,6 +153,12 @@ class _Figure:
             if name in self.joint_of:
                 joint = self.joint_of[name]
                 add(name, joint, self.heads[joint], self.axes(joint, -UP), (unit,) * 3)
+        fingers = [f"{side}_metacarpophalangeal_{n}" for n in range(2, 6)]
+        there = [name for name in fingers if name in self.joint_of]
+        if len(there) == 1 and fingers[1] not in there:
+            # a mitten: the one finger joint of the rig carries all of them, the middle one first
+            joint = self.joint_of[there[0]]
+            add(fingers[1], joint, self.heads[joint], self.axes(joint, -UP), (unit,) * 3)
 
     def _foot(self, add: Adder, side: str) -> None:
         ankle = self.at(f"{side}_talocrural")
