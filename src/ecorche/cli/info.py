@@ -1,4 +1,4 @@
-"""`ecorche info`: what is in a character file."""
+"""`ecorche info`: what is in a character file or a rig."""
 
 from __future__ import annotations
 
@@ -8,16 +8,30 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from ecorche.errors import EcorcheError
+
 if TYPE_CHECKING:
     from rich.table import Table
+
+    from ecorche.body.muscle_summary import MusclesSummary
+    from ecorche.cli.subject import Subject
 
 
 def info(
     file: Path = typer.Argument(help="A character (glTF, USD, X3D, MJCF) or a rig (.ecorche)."),
     as_json: bool = typer.Option(False, "--json", help="Print JSON for programs."),
     mapping: Path | None = typer.Option(None, help="JSON of joint names to H-Anim names."),
+    motion: Path | None = typer.Option(
+        None,
+        "-m",
+        "--motion",
+        help="Rigs: tell the muscles' lengths over this motion; default: over the joints' limits.",
+    ),
 ) -> None:
-    """Show a character's joints by canonical name, meshes, weights, size, units and problems."""
+    """Show a character's joints by canonical name, meshes, weights, size, units and problems.
+
+    Of a rig also its muscles: length and range, volume error, vertices moved, force.
+    """
     from ecorche.body.summary import summarise
     from ecorche.cli.options import joint_mapping
     from ecorche.cli.subject import read_subject
@@ -25,8 +39,10 @@ def info(
     names = joint_mapping(mapping)
     subject = read_subject(file)
     summary = summarise(subject.character, names or subject.mapping)
+    muscles = _muscles(subject, motion)
     if as_json:
-        typer.echo(json.dumps(summary.as_dict(), indent=2, ensure_ascii=False))
+        told = summary.as_dict() | ({} if muscles is None else {"muscles": muscles.as_dict()})
+        typer.echo(json.dumps(told, indent=2, ensure_ascii=False))
         return
 
     from rich.console import Console
@@ -58,15 +74,61 @@ def info(
                 f"{joint.vertices:,}",
             )
         console.print(joints)
+        if muscles is not None:
+            console.print(f"\n{len(muscles.muscles)} muscles; ranges over {escape(muscles.over)}")
+            console.print(_muscle_table(muscles))
         if summary.baked_frames:
             console.print(f"baked skin: {summary.baked_frames} frames")
-        for motion in summary.motions:
-            console.print(escape(f"motion {motion.name!r}: {motion.frames} frames, {motion.seconds:.2f} s"))
+        for clip in summary.motions:
+            console.print(escape(f"motion {clip.name!r}: {clip.frames} frames, {clip.seconds:.2f} s"))
         for line in summary.notes:
             console.print(f"note: {escape(line)}")
         for line in summary.problems:
             console.print(f"[yellow]problem:[/] {escape(line)}")
     typer.echo(text.get(), nl=False)
+
+
+def _muscles(subject: Subject, motion: Path | None) -> MusclesSummary | None:
+    """The muscles of a rig, over a motion where one is given."""
+    if subject.rig is None or not subject.rig.spec.muscles.named:
+        if motion is not None:
+            raise EcorcheError(
+                "there are no muscles whose lengths a motion could change",
+                where="--motion",
+                remedy="Give a rig with muscles: ecorche rig CHARACTER makes one",
+            )
+        return None
+    from ecorche.body.muscle_summary import summarise_muscles
+    from ecorche.body.perform import perform
+    from ecorche.cli.subject import subject_motion
+
+    moved = None
+    if motion is not None:
+        read = subject_motion(subject.character, motion, None)
+        moved = perform(subject.character, read, rig=subject.rig, muscles=False).take.motion
+    return summarise_muscles(subject.character, subject.rig, moved)
+
+
+def _muscle_table(muscles: MusclesSummary) -> Table:
+    """A row a muscle: its length and range, how well it keeps its volume, what it moves."""
+    from rich.markup import escape
+
+    table = _table(
+        "muscle", "group", counts=("length mm", "range", "volume cm³", "volume error", "vertices", "F_max N")
+    )
+    for m in muscles.muscles:
+        low, high = (100.0 * (length / m.length - 1.0) for length in (m.shortest, m.longest))
+        table.add_row(
+            escape(m.name),
+            escape(m.group if m.gain == 1.0 else f"{m.group} ×{m.gain:g}"),
+            f"{1000.0 * m.length:.0f}",
+            f"{1000.0 * m.shortest:.0f}–{1000.0 * m.longest:.0f} ({low:+.0f} … {high:+.0f} %)",
+            f"{m.volume_cm3:.1f}",
+            f"{100.0 * m.volume_error:.2f} %" + (f", held {100.0 * m.held:.0f} %" if m.held else ""),
+            f"{m.vertices:,}",
+            f"{m.max_force:.0f}",
+        )
+    return table
 
 
 def _table(*words: str, counts: tuple[str, ...]) -> Table:
