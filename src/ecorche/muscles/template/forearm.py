@@ -3,7 +3,8 @@
 Attachments and actions after Gray's Anatomy (41st ed., ch. 49-50) and Kendall (5th ed., ch. 6); forces of
 Holzbaur, Murray and Delp (2005), those of the fingers' four slips added up. In the default pose the palm
 faces inward: +x is the back of the forearm and hand, +z the thumb's side. Tendons of the fingers pass the
-wrist at a via point of the hand; on a rig without fingers they end there.
+wrist at a via point of the hand; on a rig without fingers they end there. A closing hand works the muscles of
+the wrist too, which hold it against the pull of the long finger muscles.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ FOREARM_AND_HAND = (
          at(FOREARM, 0.05, 0.95, 0.05), at(HAND, 0.12, 0.60, 0.22)),
         ((HAND, "extension", 1.0), (HAND, "radial deviation", 0.8), (FOREARM, "flexion", 0.3)),
         limb=FOREARM, outward=(1.0, 0.0, 0.7), thickness=0.045, force=304.9, source=HOLZBAUR, belly=0.3,
+        resists=((MIDDLE, "flexion", 0.6),),
     ),
     right(
         "extensor carpi radialis brevis", "wrist extensors",
@@ -42,6 +44,7 @@ FOREARM_AND_HAND = (
          at(FOREARM, 0.06, 0.95, 0.03), at(HAND, 0.13, 0.55, 0.10)),
         ((HAND, "extension", 1.0), (HAND, "radial deviation", 0.4)),
         limb=FOREARM, outward=(1.0, 0.0, 0.3), thickness=0.04, force=100.5, source=HOLZBAUR, belly=0.4,
+        resists=((MIDDLE, "flexion", 0.6),),
     ),
     right(
         "extensor digitorum", "finger extensors",
@@ -63,6 +66,7 @@ FOREARM_AND_HAND = (
          at(FOREARM, 0.045, 0.95, -0.055), at(HAND, 0.06, 0.38, -0.26)),
         ((HAND, "extension", 1.0), (HAND, "ulnar deviation", 1.0)),
         limb=FOREARM, outward=(0.8, 0.0, -0.8), thickness=0.04, force=93.2, source=HOLZBAUR, belly=0.35,
+        resists=((MIDDLE, "flexion", 0.6),),
     ),
     right(
         "abductor pollicis longus", "thumb abductors",
@@ -84,6 +88,7 @@ FOREARM_AND_HAND = (
          at(FOREARM, -0.055, 0.95, 0.03), at(HAND, -0.14, 0.40, 0.18)),
         ((HAND, "flexion", 1.0), (HAND, "radial deviation", 0.4)),
         limb=FOREARM, outward=(-1.0, 0.0, 0.6), thickness=0.04, force=74.0, source=HOLZBAUR, belly=0.35,
+        resists=((MIDDLE, "flexion", 0.6),),
     ),
     right(
         "palmaris longus", "wrist flexors",
@@ -91,6 +96,7 @@ FOREARM_AND_HAND = (
          at(FOREARM, -0.06, 0.95, 0.01), at(HAND, -0.15, 0.35, 0.02)),
         ((HAND, "flexion", 1.0),),
         limb=FOREARM, outward=(-1.0, 0.0, 0.1), thickness=0.025, force=26.7, source=HOLZBAUR, belly=0.35,
+        resists=((MIDDLE, "flexion", 0.6),),
     ),
     right(
         "flexor carpi ulnaris", "wrist flexors",
@@ -98,6 +104,7 @@ FOREARM_AND_HAND = (
          at(FOREARM, -0.045, 0.95, -0.055), at(HAND, -0.12, 0.25, -0.25)),
         ((HAND, "flexion", 1.0), (HAND, "ulnar deviation", 1.0)),
         limb=FOREARM, outward=(-0.8, 0.0, -0.8), thickness=0.04, force=128.9, source=HOLZBAUR, belly=0.4,
+        resists=((MIDDLE, "flexion", 0.6),),
     ),
     right(
         "flexor digitorum superficialis", "finger flexors",

@@ -31,6 +31,7 @@ SHOULDER_AND_ARM = (
          at(ARM, 0.08, 0.48, 0.04)),
         ((ARM, "flexion", 1.0), (ARM, "horizontal adduction", 0.6), (ARM, "internal rotation", 0.3)),
         limb=ARM, outward=(0.5, 0.0, 1.0), thickness=0.10, force=1142.6, source=HOLZBAUR, flatness=0.6,
+        resists=((ARM, "abduction", 0.5),),
     ),
     right(
         "deltoid: middle", "shoulder abductors",
@@ -46,7 +47,7 @@ SHOULDER_AND_ARM = (
          at(ARM, 0.08, 0.48, -0.01)),
         ((ARM, "extension", 1.0), (ARM, "horizontal abduction", 0.8), (ARM, "external rotation", 0.3)),
         limb=ARM, outward=(0.5, 0.0, -1.0), thickness=0.10, force=259.9, source=HOLZBAUR, flatness=0.6,
-        skin=(SCAPULA,),
+        skin=(SCAPULA,), resists=((ARM, "abduction", 0.5),),
     ),
     right(
         "pectoralis major: clavicular", "shoulder flexors",
@@ -58,7 +59,7 @@ SHOULDER_AND_ARM = (
     ),
     right(
         "pectoralis major: sternal", "shoulder adductors",
-        (at(THORAX, 0.10, -0.13, 0.20), at(THORAX, 0.45, -0.12, 0.19), at(ARM, -0.03, 0.10, 0.12),
+        (at(THORAX, 0.10, -0.13, 0.20), at(THORAX, 0.45, -0.12, 0.19), at(ARM, -0.02, 0.08, 0.11),
          at(ARM, 0.04, 0.26, 0.07)),
         ((ARM, "adduction", 1.0), (ARM, "horizontal adduction", 1.0), (ARM, "internal rotation", 0.5)),
         limb=THORAX, outward=(0.2, 0.35, 1.0), thickness=0.09, force=515.4, source=HOLZBAUR,
@@ -66,11 +67,11 @@ SHOULDER_AND_ARM = (
     ),
     right(
         "pectoralis major: abdominal", "shoulder adductors",
-        (at(THORAX, 0.22, -0.26, 0.22), at(THORAX, 0.50, -0.20, 0.205), at(ARM, -0.06, 0.13, 0.10),
+        (at(THORAX, 0.22, -0.26, 0.22), at(THORAX, 0.50, -0.20, 0.205), at(ARM, -0.03, 0.10, 0.08),
          at(ARM, 0.03, 0.28, 0.06)),
         ((ARM, "adduction", 1.0), (ARM, "horizontal adduction", 0.7), (ARM, "internal rotation", 0.4)),
         limb=THORAX, outward=(0.4, 0.0, 1.0), thickness=0.07, force=390.5, source=HOLZBAUR,
-        flatness=0.35, belly=0.42,
+        flatness=0.35, belly=0.38,
     ),
     right(
         "trapezius: upper", "scapular elevators",
