@@ -21,8 +21,8 @@ from ecorche.body.character import Character, SkinnedMesh
 from ecorche.body.compile import compile_body
 from ecorche.body.muscle_specs import muscle_specs, muscles_of
 from ecorche.body.muscle_summary import summarise_muscles
-from ecorche.body.place_muscles import DECIMALS, template_placement, with_muscles
-from ecorche.body.rig import create_rig
+from ecorche.body.place_muscles import DECIMALS, rig_placement, template_placement, with_muscles
+from ecorche.body.rig import check_rig, create_rig
 from ecorche.cli.main import app
 from ecorche.cli.rig import muscle_gains
 from ecorche.document.files import Rig, read_rig, spec_from_text, text_from_spec, write_rig
@@ -30,6 +30,7 @@ from ecorche.document.muscle_spec import MuscleSpec
 from ecorche.errors import DocumentError, EcorcheError, MeshError, SkeletonError
 from ecorche.io.bvh import read_motion
 from ecorche.io.formats import read_character
+from ecorche.muscles.activation import JointDriven
 from ecorche.muscles.musculature import musculature
 from ecorche.skeleton.kinematics import difference_from_bind
 from ecorche.skeleton.motion import bind_pose
@@ -359,6 +360,74 @@ def test_the_command_places_muscles_and_says_how_to_go_on(data: Path, tmp_path: 
     spec = read_rig(out).spec
     assert len(spec.muscles.named) == 160
     assert spec.muscles.gains == {"elbow flexors": 1.5, "knee extensors": 0.5}
+
+
+# another rig as the template
+
+HORSE = {"Hips": "hips", "LowerBack": "spine_1", "Spine": "spine_2", "Spine1": "spine_3", "Head": "head"} | {
+    f"{side}{there}": f"{here}_{side[0].lower()}"
+    for side in ("Left", "Right")
+    for there, here in {
+        "Shoulder": "front_scapula",
+        "Arm": "front_humerus",
+        "ForeArm": "front_leg_upper",
+        "Hand": "front_leg_lower",
+        "UpLeg": "back_leg_upper",
+        "Leg": "back_leg_lower",
+        "Foot": "back_leg_ankle",
+    }.items()
+}
+
+
+def test_a_horse_takes_a_man_s_muscles_through_a_joint_map(data: Path, rig: Rig, tmp_path: Path) -> None:
+    template, names = tmp_path / "man.ecorche", tmp_path / "horse.json"
+    write_rig(template, rig)
+    names.write_text(json.dumps(HORSE))
+    horse = tmp_path / "horse.glb"
+    shutil.copy(data / "mesh2motion" / "horse-animations.glb", horse)
+    done = CliRunner().invoke(
+        app,
+        ["rig", str(horse), "--template", str(template), "--joint-map", str(names)],
+        catch_exceptions=False,
+    )
+    assert done.exit_code == 0, done.output
+    made = read_rig(tmp_path / "horse.ecorche")
+    assert len(made.spec.muscles.named) > 120
+    thigh = made.spec.muscles.named["rectus femoris, right"]
+    assert {point.joint for point in thigh.path} <= {"hips", "back_leg_upper_r", "back_leg_lower_r"}
+    character = read_character(horse)
+    assert check_rig(made, character) == []
+    muscles, scapulae = muscles_of(made, character.skeleton)
+    bind = musculature(muscles, character.skeleton, scapulae).frames.paths.bind_points
+    points = character.body().mesh.points
+    assert (bind > points.min(axis=0)).all()
+    assert (bind < points.max(axis=0)).all()
+    # joint-driven activation finds the horse's own joints
+    source = JointDriven(character.skeleton, recognise(character.skeleton), [m.actions for m in muscles])
+    assert source.notes == ()
+    assert source.over(character.motions[0]).max() > 0.1
+
+
+def test_a_template_that_does_not_fit_is_told(data: Path, man: Character, rig: Rig) -> None:
+    horse = person(data / "mesh2motion" / "horse-animations.glb")
+    naming = recognise(horse.skeleton)
+    with pytest.raises(SkeletonError, match=r"0 of the template's 31 joints have a partner.*joint map"):
+        rig_placement(rig, horse, naming)
+    with pytest.raises(SkeletonError, match=r"a joint 'Hip' that the template does not have.*'Hips'"):
+        rig_placement(rig, horse, naming, {"Hip": "hips"})
+    with pytest.raises(SkeletonError, match=r"there is no joint 'hip'.*'hips'"):
+        rig_placement(rig, horse, naming, {"Hips": "hip"})
+    plain = create_rig(man, "man.glb", "man.ecorche", muscles=False)
+    with pytest.raises(DocumentError, match=r"man\.ecorche: has no muscles to give"):
+        rig_placement(plain, man, recognise(man.skeleton))
+
+
+def test_options_that_contradict_each_other_are_told(data: Path, tmp_path: Path) -> None:
+    man = str(data / "human" / "male_average_cmu_mb.glb")
+    for more in (["--without-muscles", "--gain", "x=1"], ["--joint-map", "x.json"]):
+        done = CliRunner().invoke(app, ["rig", man, "-o", str(tmp_path / "m.ecorche"), *more])
+        assert done.exit_code != 0
+    assert not list(tmp_path.iterdir())
 
 
 # in numbers

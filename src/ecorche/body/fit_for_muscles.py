@@ -98,6 +98,8 @@ def _require_skin_on_bones(
     skeleton = character.skeleton
     heads, tails = skeleton.bind_world[:, :3, 3], skeleton.tail_positions()
     named = [joint for joint, name in enumerate(naming.canonical) if name is not None]
+    if not named:
+        return  # nobody knows where the skin of an unknown creature's joints should be
     size = float(np.linalg.norm(np.ptp(heads[named], axis=0)))
     limbs = {
         start: _Limb(start, heads[start], heads[end])

@@ -10,16 +10,18 @@ import numpy as np
 import numpy.typing as npt
 
 from ecorche.base.names import suggestion
+from ecorche.body.alignment import skeleton_of
 from ecorche.body.character import Character, SkinnedMesh
 from ecorche.body.fit_for_muscles import require_fit_for_muscles
-from ecorche.body.muscle_specs import muscle_specs
+from ecorche.body.muscle_specs import muscle_specs, muscles_of
 from ecorche.document.files import Rig
 from ecorche.document.muscle_spec import MuscleSpec, MusclesSpec
 from ecorche.document.problems import told_as_document_error
 from ecorche.document.spec import RigSpec, VirtualScapulaSpec
-from ecorche.errors import EcorcheError, SkeletonError
+from ecorche.errors import DocumentError, EcorcheError, SkeletonError
 from ecorche.muscles.fit import Moved, fit_to_skin
 from ecorche.muscles.template.place import LeftOut, Placement, place
+from ecorche.muscles.transfer import Figure, transferred
 from ecorche.skeleton.naming.recognise import Naming, recognise
 
 DECIMALS = 9
@@ -88,6 +90,35 @@ def template_placement(character: Character, naming: Naming) -> Placement:
             where=character.source or character.name,
             remedy="Name its joints (--mapping FILE) if it is one, take the muscles of a finished rig"
             " (--template RIG) for another creature, or make a rig without any (--without-muscles)",
+        )
+    return placement
+
+
+def rig_placement(
+    template: Rig, character: Character, naming: Naming, joint_map: Mapping[str, str] | None = None
+) -> Placement:
+    """The muscles of a finished rig at their places on another character, not yet fitted.
+
+    Args:
+        template: The rig; it holds the skeleton it was made for, so its character is not needed.
+        character: Who gets the muscles, human or creature.
+        naming: What that character's joints are.
+        joint_map: Joint of the template to joint of the character, where names do not tell.
+    """
+    if not template.spec.muscles.named:
+        raise DocumentError(
+            "has no muscles to give", where=template.source, remedy="Give a rig that `ecorche rig` gave some"
+        )
+    source = skeleton_of(template.bind)
+    muscles, scapulae = muscles_of(template, source)
+    known = Figure(source, recognise(source, template.spec.skeleton.mapping or None))
+    placement = transferred(muscles, scapulae, known, Figure(character.skeleton, naming), joint_map)
+    if not placement.muscles:
+        raise SkeletonError(
+            f"none of the template's {len(muscles)} muscles has a place here"
+            f" ({placement.left_out[0].reason})",
+            where=character.source or character.name,
+            remedy='Name more pairs of joints in a joint map: {"joint of the template": "joint here", …}',
         )
     return placement
 

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import typer
 
+from ecorche.errors import EcorcheError, WriteError
+
 
 def rig(
     character: Path = typer.Argument(help="A character: glTF, USD, X3D or MJCF."),
@@ -21,16 +23,26 @@ def rig(
         metavar="GROUP=NUMBER",
         help='How much of a group\'s effect is shown, such as "elbow flexors=1.5"; again for more groups.',
     ),
+    template: Path | None = typer.Option(
+        None,
+        help="Take the muscles of this rig (.ecorche), human or creature, instead of the anatomical ones.",
+    ),
+    joint_map: Path | None = typer.Option(
+        None, help="JSON of the template's joint names to this character's, where names do not tell."
+    ),
     mapping: Path | None = typer.Option(None, help="JSON of joint names to H-Anim names."),
 ) -> None:
-    """Give a character muscles: writes the rig file (.ecorche) you edit and keep under version control."""
+    """Give a character muscles: writes the rig file (.ecorche) you edit and keep under version control.
+
+    A humanoid gets the muscles of the anatomical template, fitted under its skin. Other creatures take
+    those of a rig (--template), or none (--without-muscles).
+    """
     import time
 
     from ecorche.body.rig import create_rig
     from ecorche.cli.options import joint_mapping
     from ecorche.cli.subject import character_in
-    from ecorche.document.files import require_rig_name, write_rig
-    from ecorche.errors import WriteError
+    from ecorche.document.files import read_rig, require_rig_name, write_rig
 
     target = output or character.with_suffix(".ecorche")
     require_rig_name(target, WriteError)
@@ -42,15 +54,25 @@ def rig(
             " Or give another name with -o",
         )
     gains = muscle_gains(gain)
+    if (without_muscles and (gain or template)) or (joint_map and template is None):
+        raise EcorcheError(
+            "the options contradict each other",
+            remedy="--without-muscles excludes --gain and --template; --joint-map needs --template",
+        )
+    given = None if template is None else read_rig(template)
     started = time.perf_counter()
     subject, names = character_in(character), joint_mapping(mapping)
     made = create_rig(subject, character, target, muscles=False, mapping=names)
     told: list[str] = []
     if not without_muscles:
-        from ecorche.body.place_muscles import template_placement, with_muscles
+        from ecorche.body.place_muscles import rig_placement, template_placement, with_muscles
         from ecorche.skeleton.naming import recognise
 
-        placement = template_placement(subject, recognise(subject.skeleton, names))
+        naming = recognise(subject.skeleton, names)
+        if given is None:
+            placement = template_placement(subject, naming)
+        else:
+            placement = rig_placement(given, subject, naming, joint_mapping(joint_map))
         made, report = with_muscles(made, subject, placement, gains=gains)
         told = report.lines()
     spec = write_rig(target, made)
@@ -67,8 +89,6 @@ def rig(
 
 def muscle_gains(texts: list[str]) -> dict[str, float]:
     """``["elbow flexors=1.5"]`` as gains by group."""
-    from ecorche.errors import EcorcheError
-
     found: dict[str, float] = {}
     for text in texts:
         group, _, number = text.rpartition("=")
