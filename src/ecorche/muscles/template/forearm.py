@@ -28,14 +28,14 @@ FOREARM_AND_HAND = (
         "brachioradialis", "elbow flexors",
         (at(ARM, 0.09, 0.80, 0.04), at(FOREARM, 0.04, 0.10, 0.11), at(FOREARM, 0.0, 0.95, 0.06)),
         ((FOREARM, "flexion", 1.0),),
-        limb=FOREARM, outward=(0.4, 0.0, 1.0), thickness=0.05, force=261.3, source=HOLZBAUR, belly=0.35,
+        limb=FOREARM, outward=(0.4, 0.0, 1.0), thickness=0.06, force=261.3, source=HOLZBAUR, belly=0.35,
     ),
     right(
         "extensor carpi radialis longus", "wrist extensors",
         (at(ARM, 0.11, 0.88, 0.02), at(FOREARM, 0.11, 0.05, 0.06), at(FOREARM, 0.09, 0.20, 0.07),
          at(FOREARM, 0.05, 0.95, 0.05), at(HAND, 0.12, 0.60, 0.22)),
         ((HAND, "extension", 1.0), (HAND, "radial deviation", 0.8), (FOREARM, "flexion", 0.3)),
-        limb=FOREARM, outward=(1.0, 0.0, 0.7), thickness=0.045, force=304.9, source=HOLZBAUR, belly=0.3,
+        limb=FOREARM, outward=(1.0, 0.0, 0.7), thickness=0.055, force=304.9, source=HOLZBAUR, belly=0.3,
         resists=((MIDDLE, "flexion", 0.6),),
     ),
     right(
@@ -43,7 +43,7 @@ FOREARM_AND_HAND = (
         (at(ARM, 0.115, 0.97, 0.0), at(FOREARM, 0.115, 0.06, 0.03), at(FOREARM, 0.10, 0.30, 0.04),
          at(FOREARM, 0.06, 0.95, 0.03), at(HAND, 0.13, 0.55, 0.10)),
         ((HAND, "extension", 1.0), (HAND, "radial deviation", 0.4)),
-        limb=FOREARM, outward=(1.0, 0.0, 0.3), thickness=0.04, force=100.5, source=HOLZBAUR, belly=0.4,
+        limb=FOREARM, outward=(1.0, 0.0, 0.3), thickness=0.05, force=100.5, source=HOLZBAUR, belly=0.4,
         resists=((MIDDLE, "flexion", 0.6),),
     ),
     right(
@@ -51,7 +51,7 @@ FOREARM_AND_HAND = (
         (at(ARM, 0.115, 0.98, -0.02), at(FOREARM, 0.115, 0.06, 0.0), at(FOREARM, 0.10, 0.30, -0.01),
          at(FOREARM, 0.065, 0.95, 0.0), at(HAND, 0.11, 0.78, 0.0), at(MIDDLE, 0.08, 0.25, 0.0)),
         ((HAND, "extension", 1.0), (MIDDLE, "extension", 1.0)),
-        limb=FOREARM, outward=(1.0, 0.0, 0.0), thickness=0.05, force=272.0, source=HOLZBAUR, belly=0.3,
+        limb=FOREARM, outward=(1.0, 0.0, 0.0), thickness=0.06, force=272.0, source=HOLZBAUR, belly=0.3,
     ),
     right(
         "extensor digiti minimi", "finger extensors",
@@ -65,7 +65,7 @@ FOREARM_AND_HAND = (
         (at(ARM, 0.11, 0.99, -0.05), at(FOREARM, 0.09, 0.07, -0.06), at(FOREARM, 0.07, 0.35, -0.08),
          at(FOREARM, 0.045, 0.95, -0.055), at(HAND, 0.06, 0.38, -0.26)),
         ((HAND, "extension", 1.0), (HAND, "ulnar deviation", 1.0)),
-        limb=FOREARM, outward=(0.8, 0.0, -0.8), thickness=0.04, force=93.2, source=HOLZBAUR, belly=0.35,
+        limb=FOREARM, outward=(0.8, 0.0, -0.8), thickness=0.05, force=93.2, source=HOLZBAUR, belly=0.35,
         resists=((MIDDLE, "flexion", 0.6),),
     ),
     right(
@@ -87,7 +87,7 @@ FOREARM_AND_HAND = (
         (at(ARM, -0.14, 0.98, 0.02), at(FOREARM, -0.13, 0.06, 0.03), at(FOREARM, -0.11, 0.25, 0.03),
          at(FOREARM, -0.055, 0.95, 0.03), at(HAND, -0.14, 0.40, 0.18)),
         ((HAND, "flexion", 1.0), (HAND, "radial deviation", 0.4)),
-        limb=FOREARM, outward=(-1.0, 0.0, 0.6), thickness=0.04, force=74.0, source=HOLZBAUR, belly=0.35,
+        limb=FOREARM, outward=(-1.0, 0.0, 0.6), thickness=0.055, force=74.0, source=HOLZBAUR, belly=0.35,
         resists=((MIDDLE, "flexion", 0.6),),
     ),
     right(
@@ -103,7 +103,7 @@ FOREARM_AND_HAND = (
         (at(ARM, -0.13, 0.99, -0.04), at(FOREARM, -0.13, 0.07, -0.05), at(FOREARM, -0.11, 0.30, -0.07),
          at(FOREARM, -0.045, 0.95, -0.055), at(HAND, -0.12, 0.25, -0.25)),
         ((HAND, "flexion", 1.0), (HAND, "ulnar deviation", 1.0)),
-        limb=FOREARM, outward=(-0.8, 0.0, -0.8), thickness=0.04, force=128.9, source=HOLZBAUR, belly=0.4,
+        limb=FOREARM, outward=(-0.8, 0.0, -0.8), thickness=0.055, force=128.9, source=HOLZBAUR, belly=0.4,
         resists=((MIDDLE, "flexion", 0.6),),
     ),
     right(
@@ -111,7 +111,7 @@ FOREARM_AND_HAND = (
         (at(ARM, -0.12, 0.99, 0.0), at(FOREARM, -0.12, 0.07, -0.01), at(FOREARM, -0.10, 0.35, -0.02),
          at(FOREARM, -0.045, 0.95, 0.0), at(HAND, -0.20, 0.75, 0.0), at(MIDDLE, -0.12, 0.30, 0.0)),
         ((HAND, "flexion", 1.0), (MIDDLE, "flexion", 1.0)),
-        limb=FOREARM, outward=(-1.0, 0.0, -0.3), thickness=0.05, force=668.0, source=HOLZBAUR, belly=0.4,
+        limb=FOREARM, outward=(-1.0, 0.0, -0.3), thickness=0.065, force=668.0, source=HOLZBAUR, belly=0.4,
     ),
     right(
         "abductor pollicis brevis", "thenar muscles",

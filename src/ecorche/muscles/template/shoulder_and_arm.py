@@ -63,7 +63,7 @@ SHOULDER_AND_ARM = (
          at(ARM, 0.04, 0.26, 0.07)),
         ((ARM, "adduction", 1.0), (ARM, "horizontal adduction", 1.0), (ARM, "internal rotation", 0.5)),
         limb=THORAX, outward=(0.2, 0.35, 1.0), thickness=0.09, force=515.4, source=HOLZBAUR,
-        flatness=0.35, belly=0.4,
+        flatness=0.3, belly=0.4,
     ),
     right(
         "pectoralis major: abdominal", "shoulder adductors",
@@ -71,7 +71,7 @@ SHOULDER_AND_ARM = (
          at(ARM, 0.03, 0.28, 0.06)),
         ((ARM, "adduction", 1.0), (ARM, "horizontal adduction", 0.7), (ARM, "internal rotation", 0.4)),
         limb=THORAX, outward=(0.4, 0.0, 1.0), thickness=0.07, force=390.5, source=HOLZBAUR,
-        flatness=0.35, belly=0.38,
+        flatness=0.22, belly=0.38,
     ),
     right(
         "trapezius: upper", "scapular elevators",
