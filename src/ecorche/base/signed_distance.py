@@ -3,11 +3,12 @@
 J. A. Bærentzen and H. Aanæs, "Signed Distance Computation Using the Angle Weighted Pseudonormal", 2005:
 the normal of the face, the sum of both faces' normals on an edge, the angle-weighted sum at a vertex;
 the sign of its product with the offset is exact on closed surfaces that do not cut themselves. Changed
-here: coincident vertices count as one, so that seams of texture coordinates are no holes.
+here: coincident vertices count as one, so that seams of texture coordinates are no holes, and a surface may
+be open: where the nearest place is on an open edge (a neck cut off, a wrist without a hand), a point is
+inside if it is seen from there within 45 degrees of straight inwards. So a small hole lets nothing out but
+what is in its mouth, and a cut limb ends about half its width after the cut.
 
-Limits: before an open edge (a neck cut off, a wrist without a hand) a point counts as inside when it is
-behind the nearest face. Every piece of the surface counts, so eyes or teeth that are pieces of their own
-must be left out, or points near them are told apart by them.
+Limit: all of the surface is one; for a body in several pieces, or with eyes in it, see `base.signed_pieces`.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ Floats = npt.NDArray[np.float64]
 
 ON_EDGE = 1e-9
 """A barycentric weight up to this counts as none: the closest point is on an edge or a corner."""
+BEYOND_RIM = np.sqrt(0.5)
+"""Cosine to the way straight inwards from which on a point before an open edge is outside."""
 
 
 class SignedSurface:
@@ -44,9 +47,14 @@ class SignedSurface:
         # the edge opposite of each corner, the same number seen from both its sides
         one, other = merged[:, [1, 2, 0]], merged[:, [2, 0, 1]]
         ends = np.minimum(one, other) * len(places) + np.maximum(one, other)
-        _, number = np.unique(ends, return_inverse=True)
+        _, number, times = np.unique(ends, return_inverse=True, return_counts=True)
+        number = number.reshape(-1, 3)
         spread = np.repeat(self._faces[:, None], 3, axis=1)
-        self._at_edges = _summed(number.reshape(-1, 3), spread)
+        self._at_edges = _summed(number, spread)
+        self._open_edges = times[number] == 1
+        rim = np.zeros(len(places), bool)
+        rim[one[self._open_edges]] = rim[other[self._open_edges]] = True
+        self._open_corners = rim[merged]
 
     def depth(self, queries: npt.ArrayLike) -> tuple[Floats, Floats]:
         """Depth [m] (...,), negative outside, and the unit direction to the skin's outside (..., 3)."""
@@ -57,14 +65,18 @@ class SignedSurface:
         none = hit.barycentric <= ON_EDGE
         normals = self._faces[hit.triangles].copy()
         edge, corner = none.sum(axis=1) == 1, none.sum(axis=1) == 2
-        normals[edge] = self._at_edges[hit.triangles[edge], none[edge].argmax(axis=1)]
-        normals[corner] = self._at_corners[hit.triangles[corner], (~none[corner]).argmax(axis=1)]
-        inside = np.einsum("qx,qx->q", normals, on - flat) >= 0.0
+        at_edge = hit.triangles[edge], none[edge].argmax(axis=1)
+        at_corner = hit.triangles[corner], (~none[corner]).argmax(axis=1)
+        normals[edge], normals[corner] = self._at_edges[at_edge], self._at_corners[at_corner]
+        least = np.zeros(len(flat))
+        least[edge] = np.where(self._open_edges[at_edge], BEYOND_RIM, 0.0)
+        least[corner] = np.where(self._open_corners[at_corner], BEYOND_RIM, 0.0)
+        inside = np.einsum("qx,qx->q", normals, on - flat) >= least * hit.distances
         depth = np.where(inside, hit.distances, -hit.distances)
         # from well inside the way to the skin is the better normal: it does not jump between faces
         far = hit.distances > 1e-6
         outward = normals
-        outward[far] = ((on - flat) / depth[:, None])[far]
+        outward[far] = (on - flat)[far] / depth[far, None]
         return depth.reshape(asked.shape[:-1]), outward.reshape(asked.shape)
 
 

@@ -9,8 +9,9 @@ Our own method, in four steps, all muscles at once:
 4. Half-width and s_f begin at the template's, larger where skin is near but not touched, and shrink by
    Gauss-Newton steps on the most exposed points of the surface until none is within the tissue.
 
-How deep a point lies, and the limits of that on open skins, is told in `base.signed_distance`. A ring of
-a muscle whose centre lies deeper than its radius needs no question at all. Muscles may overlap each other.
+How deep a point lies is told in `base.signed_distance` (also for open skins) and `base.signed_pieces` (eyes
+in the skin, limbs pushed into a trunk). A muscle whose belly lies well outside the skin belongs to a part
+that has none, such as the legs of a bust, and is left out. Muscles may overlap each other.
 """
 
 from __future__ import annotations
@@ -21,14 +22,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from ecorche.base.signed_distance import SignedSurface
-from ecorche.errors import EcorcheError
+from ecorche.base.signed_pieces import SignedPieces
+from ecorche.errors import EcorcheError, MeshError
+from ecorche.muscles.limb_room import limb_room
 from ecorche.muscles.muscle import Muscle
 from ecorche.muscles.paths import Paths, paths_at
 from ecorche.muscles.section_frames import SectionFrames, section_frames
 from ecorche.muscles.spindle import Spindles, spindle_from_numbers
 from ecorche.muscles.spindle_mesh import ring_places
-from ecorche.muscles.template.place import TENDON
+from ecorche.muscles.template.place import TENDON, LeftOut
 from ecorche.skeleton.skeleton import Skeleton
 
 Floats = npt.NDArray[np.float64]
@@ -38,10 +40,16 @@ TISSUE = 0.002
 """Skin and fat over a muscle [m], at least."""
 MOST_GROWTH = 1.5
 """How much thicker than the template's a muscle may become."""
+LEAST_GROWTH = 0.6
+"""And how much thinner, before it is shrunk out of the skin."""
 MOST_ARCH = 1.0
 """How far the belly may be swept inwards, in half-thicknesses: then the path runs on its outer face."""
 RINGS, SIDES = 24, 16
 """Points of a muscle's surface that are fitted: those of `spindle_surfaces` as it comes."""
+LIMB = 0.06
+"""Width of a limb as a share of the muscles' extent."""
+OTHER_UNIT = 10.0
+"""A skin so many times as large as the muscles, or smaller, is in another unit."""
 STEPS = 20
 FULLNESS = 0.5
 """Of both halves of a muscle, where the skin leaves room for it."""
@@ -71,6 +79,8 @@ class FitReport:
         arch: How far each belly was swept inwards [m], shape (M,).
         turned: How far S_d was turned from the hint [rad], shape (M,).
         exposed: Names of muscles that still come nearer to the skin than the tissue, with how much [m].
+        left_out: Muscles of parts that have no skin.
+        skin_notes: What is particular about the skin.
     """
 
     moved: tuple[Moved, ...]
@@ -79,6 +89,8 @@ class FitReport:
     arch: Floats
     turned: Floats
     exposed: tuple[tuple[str, float], ...]
+    left_out: tuple[LeftOut, ...] = ()
+    skin_notes: tuple[str, ...] = ()
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -90,7 +102,8 @@ class FitReport:
         tight = [
             f"{name!r} has {gap * 1e3:.1f} mm too little room under the skin" for name, gap in self.exposed
         ]
-        return (*moved, *tight)
+        out = [f"{left.name!r} was left out: {left.reason}" for left in self.left_out]
+        return (*self.skin_notes, *out, *moved, *tight)
 
 
 def fit_to_skin(
@@ -101,7 +114,7 @@ def fit_to_skin(
     *,
     tissue: float = TISSUE,
 ) -> tuple[tuple[Muscle, ...], FitReport]:
-    """The muscles fitted under a skin at bind, and what that took.
+    """The muscles fitted under a skin at bind, without those of parts that have none; and what that took.
 
     Args:
         muscles: Muscles of any size at about the right place.
@@ -117,10 +130,18 @@ def fit_to_skin(
             where="fitting muscles",
             remedy="Give the body's mesh, three corners a triangle",
         )
-    skin = SignedSurface(points, corners)
-    widths = np.array([_half_width(muscle) for muscle in muscles])
-    flatness = np.array([muscle.scale for muscle in muscles])
-    placed, moved = _drawn_in(tuple(muscles), skin, tissue)
+    places = np.asarray(points, np.float64)
+    skin = SignedPieces(places, corners)
+    if skin.inside_out:
+        raise MeshError(
+            "the skin is inside out: its triangles run clockwise seen from outside, so no muscle has room",
+            where="fitting muscles",
+            remedy="Flip its faces, so that the normals point outwards, and export again",
+        )
+    covered, left_out = _covered(tuple(muscles), skin, places[corners].reshape(-1, 3))
+    widths = np.array([_half_width(muscle) for muscle in covered])
+    flatness = np.array([muscle.scale for muscle in covered])
+    placed, moved = _drawn_in(covered, skin, tissue)
     paths = paths_at(
         skeleton,
         [list(zip(muscle.joints, muscle.positions, strict=True)) for muscle in placed],
@@ -129,7 +150,8 @@ def fit_to_skin(
     hinted = section_frames(paths, [muscle.outward for muscle in placed])
     frames, turned = _turned_to_skin(hinted, placed, skin)
     shape = _Shape(paths, frames, placed, widths, widths * flatness)
-    shape.sweep_inwards(skin, tissue)
+    shape.fill_limbs(placed, skeleton, skin, tissue)
+    shape.sweep(skin, tissue)
     shape.grow(tissue)
     exposed = shape.shrink(skin, tissue)
     spindles = shape.spindles()
@@ -150,6 +172,8 @@ def fit_to_skin(
         arch=shape.arch,
         turned=turned,
         exposed=tuple((paths.names[m], float(exposed[m])) for m in np.flatnonzero(exposed > 0.0)),
+        left_out=left_out,
+        skin_notes=skin.notes,
     )
     return fitted, report
 
@@ -159,8 +183,49 @@ def _half_width(muscle: Muscle) -> float:
     return float(muscle.thickness[0, 3])
 
 
+def _covered(
+    muscles: tuple[Muscle, ...], skin: SignedPieces, surface: Floats
+) -> tuple[tuple[Muscle, ...], tuple[LeftOut, ...]]:
+    """The muscles whose bellies have skin round them, and the others; a skin of another body is refused."""
+    path = np.concatenate([muscle.positions for muscle in muscles])
+    size, skin_size = (float(np.linalg.norm(np.ptp(x, axis=0))) for x in (path, surface))
+    ratio = skin_size / size
+    limb = LIMB * size
+    depth = skin.depth([_belly_centre(muscle) for muscle in muscles])[0]
+    out = depth < -0.5 * limb
+    if ratio > OTHER_UNIT or (ratio < 1.0 / OTHER_UNIT and out.mean() > 0.5):
+        told = f"{ratio:,.0f} times as large as" if ratio > 1.0 else f"{1.0 / ratio:,.0f} times smaller than"
+        raise MeshError(
+            f"the skin is {told} the skeleton's muscles",
+            where="fitting muscles",
+            remedy="Export mesh and skeleton in one unit, with their scale applied",
+        )
+    # a part of a skin (a bust, with its head) lies where a part of the skeleton is; one elsewhere stands out
+    beyond = max(
+        (path.min(axis=0) - surface.min(axis=0)).max(), (surface.max(axis=0) - path.max(axis=0)).max()
+    )
+    if out.all() or (out.mean() > 1.0 / 3.0 and beyond > 2.0 * limb):
+        raise MeshError(
+            f"the skin is not where the skeleton is: {out.sum()} of {len(out)} muscles lie more than"
+            f" {50.0 * limb:.0f} cm outside it, and it reaches {beyond:.2g} m beyond them",
+            where="fitting muscles",
+            remedy="Put mesh and skeleton in one place, apply their transforms, and bind again",
+        )
+    left_out = tuple(
+        LeftOut(muscles[m].name, f"it has no skin, its belly lies {-100.0 * depth[m]:.0f} cm outside")
+        for m in np.flatnonzero(out)
+    )
+    return tuple(muscle for muscle, without in zip(muscles, out, strict=True) if not without), left_out
+
+
+def _belly_centre(muscle: Muscle) -> Floats:
+    """Where the belly's centre lies on the path [m], shape (3,)."""
+    along = np.cumsum([0.0, *np.linalg.norm(np.diff(muscle.positions, axis=0), axis=1)])
+    return np.array([np.interp(muscle.belly * along[-1], along, column) for column in muscle.positions.T])
+
+
 def _drawn_in(
-    muscles: tuple[Muscle, ...], skin: SignedSurface, tissue: float
+    muscles: tuple[Muscle, ...], skin: SignedPieces, tissue: float
 ) -> tuple[tuple[Muscle, ...], tuple[Moved, ...]]:
     """The muscles with all path points under the skin, deep enough for a tendon of their width."""
     counts = [len(muscle.positions) for muscle in muscles]
@@ -205,7 +270,7 @@ def _drawn_in(
 
 
 def _turned_to_skin(
-    frames: SectionFrames, muscles: tuple[Muscle, ...], skin: SignedSurface
+    frames: SectionFrames, muscles: tuple[Muscle, ...], skin: SignedPieces
 ) -> tuple[SectionFrames, Floats]:
     """The frames with S_d halfway to the nearest skin, less where skin and hint disagree; the angles.
 
@@ -247,6 +312,8 @@ class _Shape:
         self.t = ring_places(self.belly, RINGS)
         self.points, along, self.outward = frames.bind.at(self.t)
         self.across = np.cross(along, self.outward)
+        self.on_limb = np.zeros(len(side))  # how far each muscle's thickness is that of its limb, 0 to 1
+        self.outermost = np.zeros(len(side))  # how far the belly may be swept outwards [m]
         self.depth = np.zeros(self.t.shape)  # of the rings' centres
         self.to_skin = np.zeros(self.points.shape)
 
@@ -277,21 +344,46 @@ class _Shape:
         unit = spindle_from_numbers(self.lengths, 1.0, belly=self.belly, arch=1.0)
         return unit.sweep_at(self.t)[..., 0]
 
-    def measure(self, skin: SignedSurface, which: Bools) -> None:
+    def measure(self, skin: SignedPieces, which: Bools) -> None:
         """Ask how deep the rings' centres lie, and which way the skin is, for the muscles that moved."""
         self.depth[which], self.to_skin[which] = skin.depth(self.centres()[which])
 
-    def sweep_inwards(self, skin: SignedSurface, tissue: float) -> None:
-        """Sweep each belly inwards until the template's thickness has room, or by `MOST_ARCH`."""
+    def fill_limbs(
+        self, muscles: tuple[Muscle, ...], skeleton: Skeleton, skin: SignedPieces, tissue: float
+    ) -> None:
+        """Make the muscles of each limb as thick as its skin is away from its bone."""
+        to_out, to_side = (offset[..., None] for offset in self.offsets())
+        surfaces = (
+            self.points[:, :, None] + to_out * self.outward[:, :, None] + to_side * self.across[:, :, None]
+        )
+        belly = np.arange(len(muscles)), np.abs(self.t - self.belly[:, None]).argmin(axis=1)
+        room = limb_room(
+            muscles,
+            skeleton,
+            skin,
+            self.points[belly],
+            self.outward[belly],
+            np.stack([self.out, self.side]),
+            surfaces.reshape(len(muscles), -1, 3),
+        )
+        ratio = (room.skin - tissue) / np.maximum(room.filled, 1e-9)
+        ratio = np.clip(ratio, LEAST_GROWTH, MOST_GROWTH) ** room.share
+        self.on_limb = room.share
+        self.out *= ratio
+        self.side *= ratio
+        self.outermost = np.minimum(np.maximum(ratio - 1.0, 0.0) * room.from_bone, MOST_ARCH * self.out)
+
+    def sweep(self, skin: SignedPieces, tissue: float) -> None:
+        """Sweep each belly inwards until it has room, or by `MOST_ARCH`; in a thick limb outwards."""
         rise, thickness = self.rise(), self.out[:, None] * self.profile()
         self.measure(skin, np.ones(len(self.side), bool))
         enough = np.minimum(self.depth, tissue + 0.5 * thickness)
         middle = rise > 0.5
         facing = np.sum(self.to_skin * self.outward, axis=-1)
         lacking = (tissue + thickness - self.depth) * facing / np.maximum(rise, 0.5)
-        wanted = np.where(middle & (facing > 0.3), lacking, 0.0).max(axis=1)
-        self.arch = np.clip(wanted, 0.0, MOST_ARCH * self.out)
-        self.measure(skin, self.arch > 0.0)
+        wanted = np.where(middle & (facing > 0.3), lacking, -self.outermost[:, None]).max(axis=1)
+        self.arch = np.clip(wanted, -self.outermost, MOST_ARCH * self.out)
+        self.measure(skin, self.arch != 0.0)
         for last in (False, False, False, True):  # inwards for the belly can be outwards elsewhere: armpits
             worse = (self.depth < enough - CLOSE).any(axis=1) & (self.arch > 0.0)
             self.arch[worse] *= 0.0 if last else 0.5
@@ -302,6 +394,7 @@ class _Shape:
         at_belly = np.abs(self.t - self.belly[:, None]).argmin(axis=1)
         room = (self.depth[np.arange(len(self.out)), at_belly] - tissue) / self.out
         growth = np.clip(np.minimum(room, 1.0 + (3.0 * MOST_GROWTH - room) / 6.0), 1.0, MOST_GROWTH)
+        growth **= 1.0 - self.on_limb
         self.out *= growth
         self.side *= np.sqrt(growth)
 
@@ -320,7 +413,7 @@ class _Shape:
             self.side[:, None, None] * profile * np.sin(angle),
         )
 
-    def shrink(self, skin: SignedSurface, tissue: float) -> Floats:
+    def shrink(self, skin: SignedPieces, tissue: float) -> Floats:
         """Shrink the muscles out of the tissue; how much each still reaches into it [m], (M,)."""
         centres, fuller = self.centres(), self.fuller()
         to_out, to_side = self.offsets()
