@@ -24,7 +24,7 @@ from ecorche.render.focus import Focus
 from ecorche.render.layers import LAYERS, Layer, Layers, range_text
 from ecorche.render.pictures import PICTURE_PIXELS, film_frames, png_path, save_png
 from ecorche.render.sheet import arranged, caption_height, with_bars
-from ecorche.render.shots import Progress, frame_number, set_up, shots, suitable_size
+from ecorche.render.shots import FOLLOW_SECONDS, Progress, frame_number, set_up, shots, suitable_size
 from ecorche.render.stage import Picture
 from ecorche.render.survey import survey
 
@@ -87,7 +87,7 @@ def render_layers(
         for name, t in takes.items()
         for layer in layers
     }
-    sheet = _Sheet(takes, numbers, made, tuple(views), focus, skeleton, not moving)
+    sheet = _Sheet(takes, numbers, made, tuple(views), focus, skeleton, moving)
     pixels = size or sheet.size(PICTURE_PIXELS if sheet.cells == 1 else CELL_PIXELS)
     if sheet.cells > MOST_CELLS:
         raise EcorcheError(
@@ -115,12 +115,13 @@ class _Sheet:
     views: Sequence[str]
     focus: Focus | None
     skeleton: bool
-    fine: bool
+    moving: bool
 
     @property
     def columns(self) -> int:
         """Pictures in a row of a still sheet."""
-        return len(self.views) * max(len(n) for n in self.numbers.values()) if self.fine else len(self.views)
+        moments = 1 if self.moving else max(len(n) for n in self.numbers.values())
+        return len(self.views) * moments
 
     @property
     def cells(self) -> int:
@@ -136,7 +137,7 @@ class _Sheet:
             seen = survey(layers.result.character, layers.frames, self.numbers[name])
             front = facing(layers.result)
             widest = max(widest, *(seen_aspect(seen.outlines, direction(v, front)) for v in self.views))
-        return suitable_size(pixels, widest)
+        return suitable_size(pixels, widest, narrowest=0.45)
 
     def still(self, size: tuple[int, int], progress: Progress | None) -> Picture:
         """The sheet of the frames asked for."""
@@ -173,15 +174,18 @@ class _Sheet:
             self.numbers[name],
             size,
             view,
-            camera="follow" if self.fine else "auto",
-            fine=self.fine,
+            camera="auto" if self.moving else "follow",
+            smoothing=FOLLOW_SECONDS if self.moving else 0.0,
+            fine=self.cells == 1 and not self.moving,
             focus=self.focus,
         )
         return shots(setting, self.layers[name, layer], skeleton=self.skeleton)
 
     def _caption(self, name: str, layer: str, view: str, number: int | None) -> str:
         words = [name] if name else []
-        words += [layer, view.replace("_", " ")]
+        if not name or len({layer for _, layer in self.layers}) > 1:
+            words.append(layer)
+        words.append(view.replace("_", " "))
         if number is not None and len(self.numbers[name]) > 1:
             words.append(f"{self.takes[name].frames.times[number]:.2f} s")
         if number is not None and layer == "difference":

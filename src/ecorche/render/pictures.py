@@ -21,7 +21,16 @@ from ecorche.render.film import check_film, write_film
 from ecorche.render.focus import Focus
 from ecorche.render.layers import skin_layer
 from ecorche.render.sheet import arranged, require_pillow
-from ecorche.render.shots import Progress, counted, frame_number, nearest_frames, set_up, shots, spread_frames
+from ecorche.render.shots import (
+    FOLLOW_SECONDS,
+    Progress,
+    counted,
+    frame_number,
+    nearest_frames,
+    set_up,
+    shots,
+    spread_frames,
+)
 from ecorche.render.stage import Picture
 
 PICTURE_PIXELS, SHEET_PIXELS = 960 * 1080, 320 * 360
@@ -87,7 +96,9 @@ def render_film(
     require_folder(path)
     frames = frames_of(take)
     numbers = film_frames(frames.times, rate, path)
-    setting = set_up(take, frames, numbers, size, view, camera=camera, fine=False, focus=focus)
+    setting = set_up(
+        take, frames, numbers, size, view, camera=camera, smoothing=FOLLOW_SECONDS, fine=False, focus=focus
+    )
     pictures = shots(setting, skin_layer(frames), skeleton=skeleton)
     write_film(path, counted(pictures, len(numbers), progress), size, rate)
 

@@ -28,6 +28,8 @@ def arranged(pictures: list[Picture], captions: list[str], columns: int | None =
     sheet = image.new("RGB", (columns * column - GAP, rows * row - GAP), "white")
     draw = draw_module.Draw(sheet)
     font = text_font(0.6 * strip)
+    longest = max(font.getlength(caption) for caption in captions)
+    font = text_font(0.6 * strip * min(1.0, (width - strip // 2) / max(longest, 1.0)))
     for place, (picture, caption) in enumerate(zip(pictures, captions, strict=True)):
         left, top = (place % columns) * column, (place // columns) * row
         sheet.paste(image.fromarray(picture), (left, top))

@@ -40,7 +40,7 @@ class Setting:
         towards: Unit vector from subject to camera, shape (3,).
         camera: Where the camera stands in each frame.
         size: Width and height of the pictures [pixels].
-        fine: More samples a pixel, for stills.
+        fine: More samples a pixel, for single pictures.
     """
 
     take: Take
@@ -60,13 +60,14 @@ def set_up(
     view: str,
     *,
     camera: str = "follow",
+    smoothing: float = 0.0,
     fine: bool = True,
     focus: Focus | None = None,
-    aspect: float | None = None,
 ) -> Setting:
     """Place the camera for the frames of those numbers.
 
-    A size of one number is that many pixels, in the shape ``aspect`` or, without it, the subject's.
+    A size of one number is that many pixels, in a shape that suits the subject. A camera that follows
+    does so smoothly over ``smoothing`` seconds.
     """
     if camera not in ("auto", "fixed", "follow"):
         raise EcorcheError(f"there is no camera {camera!r}", remedy="Use 'auto', 'fixed' or 'follow'")
@@ -81,22 +82,22 @@ def set_up(
     seen = survey(take.character, frames, numbers)
     if isinstance(size, int):
         shape = 1.0 if part is not None else seen_aspect(seen.outlines, towards)
-        size = suitable_size(size, aspect or shape)
+        size = suitable_size(size, shape)
     shape = size[0] / size[1]
     if part is not None:
         worlds = np.stack([joints_of(take, number) for number in numbers])
         chosen = part.camera(worlds, towards, shape)
     else:
-        chosen = _whole(seen, frames.times[list(numbers)], towards, shape, camera, fine)
+        chosen = _whole(seen, frames.times[list(numbers)], towards, shape, camera, smoothing)
     return Setting(take, numbers, seen, towards, chosen, size, fine)
 
 
-def _whole(seen: Survey, times: Floats, towards: Floats, aspect: float, camera: str, fine: bool) -> Camera:
+def _whole(
+    seen: Survey, times: Floats, towards: Floats, aspect: float, camera: str, smoothing: float
+) -> Camera:
     """A camera that shows the whole subject."""
     fixed = frame_subject(seen.outlines, times, towards, aspect, follow=False)
-    follow = frame_subject(
-        seen.outlines, times, towards, aspect, follow=True, smoothing=0.0 if fine else FOLLOW_SECONDS
-    )
+    follow = frame_subject(seen.outlines, times, towards, aspect, follow=True, smoothing=smoothing)
     if camera == "auto":
         middles = 0.5 * (seen.outlines.min(axis=1) + seen.outlines.max(axis=1))
         furthest = ((fixed.targets + fixed.offset - middles) @ towards).max()
@@ -122,9 +123,9 @@ def shots(setting: Setting, layer: Layer, *, skeleton: bool = False) -> Iterator
             yield stage.shoot(layer.look(number), target, setting.camera.offset, world)
 
 
-def suitable_size(pixels: int, aspect: float) -> tuple[int, int]:
+def suitable_size(pixels: int, aspect: float, narrowest: float = 0.7) -> tuple[int, int]:
     """Width and height of that many pixels for a subject of that shape, within what a page can hold."""
-    aspect = min(max(aspect, 0.7), 1.8)
+    aspect = min(max(aspect, narrowest), 1.8)
     return 2 * round(0.5 * (pixels * aspect) ** 0.5), 2 * round(0.5 * (pixels / aspect) ** 0.5)
 
 

@@ -106,7 +106,7 @@ class PaintedSurface:
         mesh.point_data["colour"] = np.zeros((count, 3), np.uint8)
         looks: dict[str, Any] = {
             "wet": {"pbr": True, "metallic": 0.0, "roughness": 0.42, "smooth_shading": True},
-            "matt": {"ambient": 0.5, "diffuse": 0.2, "specular": 0.0, "smooth_shading": True},
+            "matt": {"ambient": 0.62, "diffuse": 0.12, "specular": 0.0, "smooth_shading": True},
             "none": {"lighting": False},
         }
         self.actor = plotter.add_mesh(
