@@ -19,6 +19,8 @@ import numpy as np
 
 from ecorche import (
     Character,
+    Focus,
+    Layers,
     Motion,
     Rig,
     Take,
@@ -27,11 +29,9 @@ from ecorche import (
     read_character,
     read_keyframes,
     read_motion,
+    render_layers,
 )
 from ecorche.base.transforms import nearest_rotation
-from ecorche.render.focus import Focus
-from ecorche.render.layer_sheet import render_layers
-from ecorche.render.layers import Layers
 
 HERE = Path(__file__).resolve().parent
 DATA = Path(os.environ.get("ECORCHE_DATA", HERE.parent.parent / "shared" / "data"))

@@ -21,7 +21,9 @@ _HOMES = {
     "Body": "ecorche.body.compile",
     "Character": "ecorche.body.character",
     "EcorcheError": "ecorche.errors",
+    "Focus": "ecorche.render.focus",
     "Frame": "ecorche.body.frames",
+    "Layers": "ecorche.render.layers",
     "Mesh": "ecorche.base.mesh",
     "Motion": "ecorche.skeleton.motion",
     "Pose": "ecorche.body.evaluate",
@@ -43,6 +45,7 @@ _HOMES = {
     "recognise": "ecorche.skeleton.naming",
     "render_contact_sheet": "ecorche.render.pictures",
     "render_film": "ecorche.render.pictures",
+    "render_layers": "ecorche.render.layer_sheet",
     "render_picture": "ecorche.render.pictures",
     "sample_human": "ecorche.io.makehuman",
     "write_rig": "ecorche.document.files",
@@ -74,6 +77,9 @@ if TYPE_CHECKING:
     from ecorche.io.formats import write_take as write_take
     from ecorche.io.keyframes import read_keyframes as read_keyframes
     from ecorche.io.makehuman import sample_human as sample_human
+    from ecorche.render.focus import Focus as Focus
+    from ecorche.render.layer_sheet import render_layers as render_layers
+    from ecorche.render.layers import Layers as Layers
     from ecorche.render.pictures import render_contact_sheet as render_contact_sheet
     from ecorche.render.pictures import render_film as render_film
     from ecorche.render.pictures import render_picture as render_picture

@@ -19,7 +19,7 @@ from ecorche.body.take import Take
 from ecorche.errors import EcorcheError
 from ecorche.render.camera import direction, facing, seen_aspect
 from ecorche.render.colour_bar import displacement_bar
-from ecorche.render.film import check_film, write_film
+from ecorche.render.film import ENCODERS, check_film, write_film
 from ecorche.render.focus import Focus
 from ecorche.render.layers import LAYERS, Layer, Layers, range_text
 from ecorche.render.pictures import PICTURE_PIXELS, film_frames, png_path, save_png
@@ -68,7 +68,7 @@ def render_layers(
         progress: Told of every picture.
     """
     path = Path(path)
-    moving = path.suffix.lower() != ".png" and path.suffix.lower() in (".mp4", ".gif")
+    moving = path.suffix.lower() in ENCODERS
     if not moving:
         path = png_path(path)
     require_folder(path)
