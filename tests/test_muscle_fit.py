@@ -15,7 +15,8 @@ from ecorche.base.signed_pieces import SignedPieces
 from ecorche.body.character import Character
 from ecorche.errors import EcorcheError, MeshError
 from ecorche.io.formats import read_character
-from ecorche.muscles.fit import MOST_GROWTH, TISSUE, FitReport, fit_to_skin
+from ecorche.muscles.fit import TISSUE, FitReport, fit_to_skin
+from ecorche.muscles.growing_muscles import MOST_GROWTH
 from ecorche.muscles.musculature import Musculature, musculature
 from ecorche.muscles.spindle_mesh import Stations, spindle_surfaces
 from ecorche.muscles.template import TEMPLATE, Placement, place
@@ -291,6 +292,8 @@ def test_a_body_of_separate_limbs_is_fitted_as_one(data: Path) -> None:
     muscles, report = fit_to_skin(placement.muscles, placement.skeleton, mesh.points, mesh.triangles())
     assert len(muscles) == len(placement.muscles) >= 150
     assert "57 pieces" in report.notes[0]
+    small = {muscles[m].name for m in np.flatnonzero(np.minimum(report.width, report.thickness) < 0.25)}
+    assert small == {name for name, _ in report.squeezed}  # across the gaps between trunk and limbs
     assert np.median(report.thickness) > 0.8
     inside = _inside(
         mesh.points.astype(np.float64),

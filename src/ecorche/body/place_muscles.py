@@ -150,10 +150,10 @@ def with_muscles(
     report = MuscleReport(
         placed=len(fitted),
         scapulae=tuple(blades),
-        left_out=placement.left_out,
+        left_out=(*placement.left_out, *fit.left_out),
         moved=fit.moved,
         tight=fit.exposed,
-        notes=placement.notes,
+        notes=(*fit.skin_notes, *placement.notes),
     )
     spec = rig.spec
     with told_as_document_error(rig.source):
