@@ -12,6 +12,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import ValidationError
 from typer.testing import CliRunner
 
 from ecorche.base.mesh import triangle_mesh
@@ -32,6 +35,7 @@ from ecorche.io.bvh import read_motion
 from ecorche.io.formats import read_character
 from ecorche.muscles.activation import JointDriven
 from ecorche.muscles.musculature import musculature
+from ecorche.muscles.spindle import Spindles
 from ecorche.skeleton.kinematics import difference_from_bind
 from ecorche.skeleton.motion import bind_pose
 from ecorche.skeleton.naming import recognise
@@ -343,6 +347,40 @@ def test_a_scapula_must_not_take_a_joint_s_name(man: Character, rig: Rig) -> Non
     bad = replace(rig, spec=rig.spec.model_copy(update={"skeleton": skeleton}))
     with pytest.raises(DocumentError, match=r"virtual_scapulae\.RightArm: the character has a joint"):
         muscles_of(bad, man.skeleton)
+
+
+@given(
+    before=st.lists(st.floats(0.0, 0.05), min_size=4, max_size=4),
+    after=st.lists(st.floats(0.0, 0.05), min_size=2, max_size=2),
+    belly=st.floats(0.05, 0.95),
+    off=st.sampled_from([0.0, 0.0, 1e-9, 1e-4, -1e-3]),
+    crease=st.sampled_from([0.0, 0.0, 1e-9, 1e-4, -1e-3]),
+)
+@settings(max_examples=200, deadline=None)
+def test_the_file_refuses_the_shapes_that_no_muscle_can_have(
+    before: list[float], after: list[float], belly: float, off: float, crease: float
+) -> None:
+    """And only those: what the spindles take, the file takes."""
+    start = before[3] + off
+    second = start + (before[3] - before[2]) * (1.0 - belly) / belly + crease
+    halves = (tuple(before), (start, second, *after))
+    path = ({"joint": "a", "at": (0.0, 0.0, 0.0)}, {"joint": "b", "at": (0.0, 0.3, 0.0)})
+    outcomes = []
+    for make in (
+        lambda: MuscleSpec.model_validate(
+            {"path": path, "outward": (1.0, 0.0, 0.0), "belly": belly, "thickness": halves}
+        ),
+        lambda: Spindles(
+            np.array([halves]), np.zeros((1, 2, 4, 2)), np.array([belly]), np.ones(1), np.array([0.3])
+        ),
+    ):
+        try:
+            make()
+        except (ValidationError, EcorcheError):
+            outcomes.append("refused")
+        else:
+            outcomes.append("taken")
+    assert outcomes[0] == outcomes[1]
 
 
 # the command
