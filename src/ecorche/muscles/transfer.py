@@ -242,7 +242,11 @@ def _by_bone(
     pairs = np.array(sorted(partner.items()))
     a, b = heads[pairs[:, 0]], other_heads[pairs[:, 1]]
     a, b = a - a.mean(axis=0), b - b.mean(axis=0)
-    size = float(np.linalg.norm(b)) / max(float(np.linalg.norm(a)), 1e-12)
+    # bones say how large a body is in any pose; the spread of its joints depends on how it stands
+    bones, others = (np.linalg.norm(v, axis=1) for v in (tips - heads, other_tips - other_heads))
+    both = np.stack([bones[pairs[:, 0]], others[pairs[:, 1]]])
+    whole_ones = both[:, (both > 1e-9).all(axis=0)]
+    size = float(np.median(whole_ones[1] / whole_ones[0])) if whole_ones.size else 1.0
     whole = xyzw_from_matrix(nearest_rotation(b.T @ a))
     turned: dict[int, Floats] = {}
     found: dict[int, _Carrier] = {}
