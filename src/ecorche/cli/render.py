@@ -50,12 +50,13 @@ def render(
     focus: str | None = typer.Option(
         None, help="Look at a joint from near, such as r_elbow, or between several: r_shoulder,r_elbow."
     ),
-    radius: float | None = typer.Option(None, help="How much is seen round the focus [m]."),
+    radius: float | None = typer.Option(None, help="How much is seen round the focus, in metres."),
     colour: Colouring = typer.Option(
         Colouring.tissue, metavar="BY", help="Colour muscles by tissue or by activation."
     ),
     scale: float | None = typer.Option(
-        None, help="Displacement at the ends of the difference's colour bar [mm]. Default: all of it."
+        None,
+        help="Displacement at the ends of the difference's colour bar, in millimetres. Default: all of it.",
     ),
     activation: str | None = ACTIVATION,
     without_muscles: bool = WITHOUT_MUSCLES,
