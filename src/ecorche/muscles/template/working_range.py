@@ -39,7 +39,7 @@ FULL_AT: dict[str, dict[str, float]] = {
         "internal rotation": 80.0,
         "external rotation": 70.0,
     },
-    "elbow": {"flexion": 120.0, "extension": 10.0, "pronation": 80.0, "supination": 80.0},
+    "elbow": {"flexion": 120.0, "extension": 20.0, "pronation": 80.0, "supination": 80.0},
     "hip": {"flexion": 90.0},
     "knee": {"flexion": 100.0},
     "radiocarpal": {"flexion": 60.0, "extension": 50.0},
