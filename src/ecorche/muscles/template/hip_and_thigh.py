@@ -61,7 +61,7 @@ HIP_AND_THIGH = (
     ),
     right(
         "rectus femoris", "knee extensors",
-        (at(PELVIS, 0.98, 0.08, 0.115), at(THIGH, -0.02, 0.20, 0.20), at(THIGH, -0.02, 0.50, 0.20),
+        (at(PELVIS, 0.98, 0.075, 0.095), at(THIGH, -0.02, 0.24, 0.20), at(THIGH, -0.02, 0.52, 0.20),
          at(THIGH, -0.01, 0.80, 0.125), at(THIGH, 0.0, 0.98, 0.095), at(SHANK, 0.01, 0.10, 0.065)),
         ((SHANK, "extension", 1.0), (THIGH, "flexion", 0.7)),
         limb=THIGH, outward=(0.0, 0.0, 1.0), thickness=0.095, force=2192.0, source=RAJAGOPAL, belly=0.5,
@@ -91,10 +91,11 @@ HIP_AND_THIGH = (
     ),
     right(
         "adductor longus", "hip adductors",
-        (at(PELVIS, 0.25, -0.04, 0.08), at(THIGH, -0.12, 0.20, 0.11), at(THIGH, -0.07, 0.36, 0.07),
-         at(THIGH, -0.01, 0.50, 0.02)),
+        (at(PELVIS, 0.25, -0.04, 0.08), at(THIGH, -0.115, 0.24, 0.10), at(THIGH, -0.07, 0.38, 0.065),
+         at(THIGH, -0.01, 0.52, 0.02)),
         ((THIGH, "adduction", 1.0), (THIGH, "flexion", 0.4)),
-        limb=THIGH, outward=(-1.0, 0.0, 0.7), thickness=0.05, force=917.0, source=RAJAGOPAL, belly=0.45,
+        limb=THIGH, outward=(-1.0, 0.0, 0.7), thickness=0.042, force=917.0, source=RAJAGOPAL, belly=0.55,
+        flatness=0.5,
     ),
     right(
         "adductor magnus", "hip adductors",
