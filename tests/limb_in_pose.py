@@ -58,7 +58,7 @@ def share_of(frames: LiveFrames, joint: int) -> Floats:
     assert mesh.weights is not None
     vertex = np.repeat(np.arange(len(mesh.mesh.points)), np.diff(mesh.weights.starts))
     own = mesh.weights.weights * (mesh.weights.joints == joint)
-    return np.bincount(vertex, own, minlength=len(mesh.mesh.points))
+    return np.asarray(np.bincount(vertex, own, minlength=len(mesh.mesh.points)), np.float64)
 
 
 @dataclass(frozen=True, eq=False)
