@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
 
 def info(
-    file: Path = typer.Argument(help="A character (glTF, USD, X3D, MJCF) or a rig (.ecorche)."),
+    file: Path | None = typer.Argument(
+        None, help="A character (glTF, USD, X3D, MJCF) or a rig (.ecorche); default: the built-in figure."
+    ),
     as_json: bool = typer.Option(False, "--json", help="Print JSON for programs."),
     mapping: Path | None = typer.Option(None, help="JSON of joint names to H-Anim names."),
     motion: Path | None = typer.Option(
@@ -52,7 +54,8 @@ def info(
     if not console.is_terminal:
         console = Console(width=200, highlight=False)  # a file or a pipe has no edge to fit
     with console.capture() as text:
-        console.print(f"[bold]{escape(file.name)}[/]  {summary.size_text}, {summary.units_text}")
+        name = "the built-in figure" if file is None else escape(file.name)
+        console.print(f"[bold]{name}[/]  {summary.size_text}, {summary.units_text}")
         meshes = _table("mesh", "influences", counts=("vertices", "faces", "morphs", "materials"))
         for mesh in summary.meshes:
             meshes.add_row(

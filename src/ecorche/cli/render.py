@@ -23,7 +23,10 @@ class Colouring(StrEnum):
 
 
 def render(
-    file: Path = typer.Argument(help="A baked take, a character or a rig: .usdc, .glb, .ecorche, …"),
+    file: Path | None = typer.Argument(
+        None,
+        help="A baked take, a character or a rig: .usdc, .glb, .ecorche, …; default: the built-in figure.",
+    ),
     output: Path = typer.Option(..., "-o", "--output", help="A film (.mp4, .gif) or a picture (.png)."),
     motion: Path | None = typer.Option(
         None,

@@ -10,7 +10,10 @@ from ecorche.errors import EcorcheError, WriteError
 
 
 def rig(
-    character: Path = typer.Argument(help="A character: glTF, USD, X3D or MJCF."),
+    character: Path | None = typer.Argument(
+        None,
+        help="A character: glTF, USD, X3D or MJCF; default: the built-in figure, written beside the rig.",
+    ),
     output: Path | None = typer.Option(
         None, "-o", "--output", help="The rig file; default: beside the character."
     ),
@@ -41,16 +44,17 @@ def rig(
 
     from ecorche.body.rig import create_rig
     from ecorche.cli.options import joint_mapping
-    from ecorche.cli.subject import character_in
+    from ecorche.cli.subject import character_in, write_figure
     from ecorche.document.files import read_rig, require_rig_name, write_rig
 
-    target = output or character.with_suffix(".ecorche")
+    target = output or (Path("figure.ecorche") if character is None else character.with_suffix(".ecorche"))
     require_rig_name(target, WriteError)
-    if target.exists() and character.suffix != ".ecorche":
+    if target.exists() and (character is None or character.suffix != ".ecorche"):
+        named = "CHARACTER" if character is None else character.name
         raise WriteError(
             "is there already, and may hold edits",
             where=target,
-            remedy=f"Fit it to a changed character: ecorche rebind {target.name} {character.name}."
+            remedy=f"Fit it to a changed character: ecorche rebind {target.name} {named}."
             " Or give another name with -o",
         )
     gains = muscle_gains(gain)
@@ -61,6 +65,9 @@ def rig(
         )
     given = None if template is None else read_rig(template)
     started = time.perf_counter()
+    if character is None:
+        character = write_figure(target)
+        typer.echo(f"{character}: the built-in figure")
     subject, names = character_in(character), joint_mapping(mapping)
     made = create_rig(subject, character, target, muscles=False, mapping=names)
     told: list[str] = []

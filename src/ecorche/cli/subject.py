@@ -1,14 +1,15 @@
-"""Whom a command is about: a character file, or a rig that names one."""
+"""Whom a command is about: a character file, a rig that names one, or else the built-in figure."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from ecorche.base.files import require_file
-from ecorche.errors import DocumentError, MotionError, ReadError
+from ecorche.errors import DocumentError, MotionError, ReadError, WriteError
 
 if TYPE_CHECKING:
     from ecorche.body.character import Character
@@ -46,8 +47,10 @@ class Subject:
         return None if self.rig is None else self.rig.spec.body
 
 
-def read_subject(path: Path) -> Subject:
-    """Read a character file, or a rig and the character it names."""
+def read_subject(path: Path | None) -> Subject:
+    """Read a character file, or a rig and the character it names; None is the built-in figure and its rig."""
+    if path is None:
+        return figure_subject()
     if path.suffix.lower() != ".ecorche":
         return Subject(character_in(path))
     from ecorche.body.rig import require_bound
@@ -55,6 +58,40 @@ def read_subject(path: Path) -> Subject:
     rig, character = read_rig_and_character(path)
     require_bound(rig, character, path)
     return Subject(character, rig)
+
+
+def figure_subject() -> Subject:
+    """The built-in figure and its rig, which no file holds."""
+    from ecorche.body.figure import ecorche_figure
+    from ecorche.body.rig import create_rig
+
+    figure = ecorche_figure()
+    return Subject(figure, create_rig(figure, f"{figure.name}.glb", f"{figure.name}.ecorche"))
+
+
+def write_figure(rig_path: Path) -> Path:
+    """Write the built-in figure beside a rig that will name it; the file, which may be there already."""
+    from ecorche.base.files import require_folder
+    from ecorche.body.figure import ecorche_figure
+    from ecorche.body.take import Take
+    from ecorche.io.formats import write_take
+
+    figure = ecorche_figure()
+    target = rig_path.with_name(f"{figure.name}.glb")
+    require_folder(target)
+    if target.exists():
+        with TemporaryDirectory() as folder:
+            fresh = Path(folder) / target.name
+            write_take(fresh, Take(figure))
+            if fresh.read_bytes() == target.read_bytes():
+                return target
+        raise WriteError(
+            "is there already, and is not the built-in figure",
+            where=target,
+            remedy="Give a character, or the rig another folder with -o",
+        )
+    write_take(target, Take(figure))
+    return target
 
 
 def read_rig_and_character(path: Path) -> tuple[Rig, Character]:
