@@ -14,7 +14,7 @@ from ecorche.skeleton.naming.vocabulary import mirrored as mirrored_joint
 
 Vector = tuple[float, float, float]
 
-PELVIS, LUMBAR, THORAX, NECK, SKULL = "sacroiliac", "vl5", "vt1", "vc4", "skullbase"
+PELVIS, LUMBAR, WAIST, THORAX, NECK, SKULL = "sacroiliac", "vl5", "vl1", "vt1", "vc4", "skullbase"
 CLAVICLE, SCAPULA = "r_sternoclavicular", "r_acromioclavicular"
 ARM, FOREARM, HAND = "r_shoulder", "r_elbow", "r_radiocarpal"
 THUMB, INDEX, MIDDLE, LITTLE = (f"r_metacarpophalangeal_{n}" for n in (1, 2, 3, 5))

@@ -21,7 +21,13 @@ TENDON = 0.15
 """Half-width of a tendon where it meets the bone, as a share of the belly's."""
 
 _GIRDLE = ("sternoclavicular", "acromioclavicular")
-_TRUNK_SEGMENTS = ("sacroiliac", "vl5", "vt1", *(f"{side}_{part}" for side in "rl" for part in _GIRDLE))
+_TRUNK_SEGMENTS = (
+    "sacroiliac",
+    "vl5",
+    "vl1",
+    "vt1",
+    *(f"{side}_{part}" for side in "rl" for part in _GIRDLE),
+)
 
 
 @dataclass(frozen=True)

@@ -17,14 +17,15 @@ Numbers are in units of a body measure, per axis:
     hand, digits          all axes: 0.35 of the forearm
     foot, toes            all axes: ankle to ball of the foot
     pelvis                x: half the distance of the hips; y, z: trunk length (mid-hips to mid-shoulders)
-    lumbar, thorax        x: half the distance of the shoulders; y, z: trunk length
+    lumbar, waist, thorax x: half the distance of the shoulders; y, z: trunk length
     clavicle, scapula     as the thorax
     neck, skull           all axes: 0.4 of the trunk length
 
 Rigs disagree on where spine and collar joints lie, so the trunk is measured by hips and shoulders
 instead: pelvis frames start at mid-hips, the lumbar frame 0.3 of the way up, the thorax frame at
 mid-shoulders (its y still points up, so the waist has negative y), clavicle and scapula at the shoulder
-joint. x to the right and y up make trunk frames left-handed; they carry coordinates, not rotations.
+joint. The waist shares the thorax frame, but rides on the joint of the spine that moves the lower ribs and
+the belly. x to the right and y up make trunk frames left-handed; they carry coordinates, not rotations.
 """
 
 from __future__ import annotations
@@ -57,6 +58,8 @@ LOW_HEAD, HEAD_UP, HEAD_FORWARD = 0.15, 0.21, 0.07
 """Some rigs put the head joint low in the neck. Where it is nearer to the neck's base than the first share
 of the trunk, the skull is taken to begin above and before that base by the others."""
 LUMBAR_HEIGHT = 0.3
+WAIST_HEIGHT = 0.65
+"""The waist rides on the highest joint of the spine up to this share of the way from hips to shoulders."""
 
 _BONES = {"shoulder": "elbow", "elbow": "radiocarpal", "hip": "knee", "knee": "talocrural"}
 _TOES = tuple(f"metatarsophalangeal_{n}" for n in (2, 3, 1, 4, 5))
@@ -219,6 +222,9 @@ class _Figure:
         if low is not None:
             lumbar = self.trunk_joints[0] if self.trunk_joints else thorax
             add("vl5", lumbar, low + LUMBAR_HEIGHT * (high - low), axes, units)
+            up = (high - low) / trunk**2
+            under = [j for j in self.trunk_joints if float(up @ (self.heads[j] - low)) <= WAIST_HEIGHT]
+            add("vl1", under[-1] if under else lumbar, high, axes, units)
         add("vt1", thorax, high, axes, units)
         for side in "rl":
             shoulder = self.at(f"{side}_shoulder")

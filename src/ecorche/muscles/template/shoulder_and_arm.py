@@ -20,6 +20,7 @@ from ecorche.muscles.template.muscle import (
     SCAPULA,
     SKULL,
     THORAX,
+    WAIST,
     at,
     right,
 )
@@ -105,7 +106,7 @@ SHOULDER_AND_ARM = (
     ),
     right(
         "latissimus dorsi: middle", "shoulder adductors",
-        (at(THORAX, 0.05, -0.44, -0.075), at(THORAX, 0.58, -0.28, -0.085), at(THORAX, 0.84, -0.11, -0.05),
+        (at(WAIST, 0.05, -0.44, -0.075), at(THORAX, 0.58, -0.28, -0.085), at(THORAX, 0.84, -0.11, -0.05),
          at(ARM, -0.03, 0.21, 0.03)),
         ((ARM, "adduction", 1.0), (ARM, "extension", 1.0), (ARM, "internal rotation", 0.4)),
         limb=THORAX, outward=(0.8, 0.0, -1.0), thickness=0.08, force=389.1, source=HOLZBAUR, flatness=0.25,
