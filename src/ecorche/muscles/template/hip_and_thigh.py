@@ -26,7 +26,7 @@ HIP_AND_THIGH = (
     ),
     right(
         "gluteus maximus: lower", "hip extensors",
-        (at(PELVIS, 0.20, 0.05, -0.14), at(PELVIS, 0.55, -0.04, -0.15), at(PELVIS, 0.85, -0.11, -0.12),
+        (at(PELVIS, 0.20, 0.05, -0.13), at(PELVIS, 0.55, -0.03, -0.125), at(PELVIS, 0.85, -0.09, -0.10),
          at(THIGH, 0.05, 0.26, -0.02)),
         ((THIGH, "extension", 1.0), (THIGH, "external rotation", 0.4)),
         limb=PELVIS, outward=(0.3, -0.2, -1.0), thickness=0.12, force=1651.0, source=RAJAGOPAL,
@@ -115,15 +115,15 @@ HIP_AND_THIGH = (
     ),
     right(
         "biceps femoris: long head", "knee flexors",
-        (at(PELVIS, 0.65, -0.09, -0.09), at(THIGH, 0.0, 0.25, -0.06), at(THIGH, 0.03, 0.55, -0.07),
-         at(THIGH, 0.05, 0.88, -0.075), at(SHANK, 0.07, 0.05, -0.06)),
+        (at(PELVIS, 0.65, -0.085, -0.085), at(THIGH, 0.0, 0.25, -0.06), at(THIGH, 0.03, 0.55, -0.07),
+         at(THIGH, 0.05, 0.88, -0.07), at(SHANK, 0.062, 0.06, -0.05)),
         ((SHANK, "flexion", 0.6), (THIGH, "extension", 1.0)),
         limb=THIGH, outward=(0.6, 0.0, -1.0), thickness=0.06, force=1313.0, source=RAJAGOPAL,
     ),
     right(
         "biceps femoris: short head", "knee flexors",
-        (at(THIGH, 0.03, 0.45, -0.01), at(THIGH, 0.045, 0.70, -0.05), at(THIGH, 0.055, 0.90, -0.065),
-         at(SHANK, 0.07, 0.05, -0.055)),
+        (at(THIGH, 0.03, 0.45, -0.01), at(THIGH, 0.04, 0.70, -0.045), at(THIGH, 0.05, 0.90, -0.055),
+         at(SHANK, 0.062, 0.06, -0.045)),
         ((SHANK, "flexion", 0.6),),
         limb=THIGH, outward=(1.0, 0.0, -0.8), thickness=0.04, force=557.0, source=RAJAGOPAL, deep=True,
     ),

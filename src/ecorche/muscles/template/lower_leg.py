@@ -3,7 +3,8 @@
 Attachments and actions after Gray's Anatomy (41st ed., ch. 83-84) and Kendall (5th ed., ch. 7); forces of
 Rajagopal et al. (2016), soleus shared between its two sides. Retinacula are via points: those before the
 ankle hold the extensors down, those behind the malleoli turn tendons forward. At the foot y is forward, z up.
-Bellies ride on the shank. Under load the calf resists dorsiflexion, a little.
+Bellies ride on the shank. Under load the calf resists dorsiflexion, a little. On tiptoe the ground bends the
+toes, so that extended toes work their extensors only by half.
 """
 
 from __future__ import annotations
@@ -13,23 +14,23 @@ from ecorche.muscles.template.muscle import ESTIMATE, FOOT, RAJAGOPAL, SHANK, TH
 LOWER_LEG = (
     right(
         "tibialis anterior", "ankle dorsiflexors",
-        (at(SHANK, 0.05, 0.10, 0.02), at(SHANK, 0.03, 0.40, 0.035), at(SHANK, -0.02, 0.93, 0.05),
-         at(FOOT, -0.18, 0.45, -0.15)),
+        (at(SHANK, 0.05, 0.10, 0.02), at(SHANK, 0.035, 0.40, 0.03), at(SHANK, 0.02, 0.70, 0.025),
+         at(SHANK, -0.015, 0.92, 0.038), at(FOOT, -0.18, 0.45, -0.15)),
         ((FOOT, "dorsiflexion", 1.0), (FOOT, "inversion", 0.5)),
         limb=SHANK, outward=(0.5, 0.0, 1.0), thickness=0.04, force=1227.0, source=RAJAGOPAL, belly=0.3,
     ),
     right(
         "extensor digitorum longus", "toe extensors",
-        (at(SHANK, 0.08, 0.12, 0.0), at(SHANK, 0.07, 0.45, 0.01), at(SHANK, 0.02, 0.94, 0.05),
-         at(FOOT, 0.06, 0.45, -0.20), at(TOES, 0.04, 0.04, 0.02)),
-        ((FOOT, "dorsiflexion", 1.0), (FOOT, "eversion", 0.4), (TOES, "extension", 1.0)),
+        (at(SHANK, 0.08, 0.12, 0.0), at(SHANK, 0.07, 0.45, 0.01), at(SHANK, 0.045, 0.72, 0.02),
+         at(SHANK, 0.02, 0.93, 0.038), at(FOOT, 0.06, 0.45, -0.20), at(TOES, 0.04, 0.04, 0.02)),
+        ((FOOT, "dorsiflexion", 1.0), (FOOT, "eversion", 0.4), (TOES, "extension", 0.5)),
         limb=SHANK, outward=(1.0, 0.0, 0.8), thickness=0.03, force=603.0, source=RAJAGOPAL, belly=0.3,
     ),
     right(
         "extensor hallucis longus", "toe extensors",
-        (at(SHANK, 0.05, 0.45, 0.01), at(SHANK, 0.0, 0.94, 0.05), at(FOOT, -0.07, 0.45, -0.15),
-         at(TOES, -0.12, 0.08, 0.05)),
-        ((FOOT, "dorsiflexion", 1.0), (TOES, "extension", 1.0)),
+        (at(SHANK, 0.05, 0.45, 0.01), at(SHANK, 0.03, 0.72, 0.015), at(SHANK, 0.0, 0.93, 0.038),
+         at(FOOT, -0.07, 0.45, -0.15), at(TOES, -0.12, 0.08, 0.05)),
+        ((FOOT, "dorsiflexion", 1.0), (TOES, "extension", 0.5)),
         limb=SHANK, outward=(0.6, 0.0, 1.0), thickness=0.02, force=286.0, source=RAJAGOPAL, belly=0.35,
         deep=True,
     ),
@@ -51,7 +52,7 @@ LOWER_LEG = (
     right(
         "gastrocnemius: medial", "ankle plantarflexors",
         (at(THIGH, -0.05, 0.96, -0.08), at(SHANK, -0.05, 0.05, -0.11), at(SHANK, -0.045, 0.25, -0.135),
-         at(SHANK, -0.03, 0.50, -0.11), at(SHANK, 0.0, 0.82, -0.075), at(FOOT, 0.0, -0.27, -0.15)),
+         at(SHANK, -0.03, 0.50, -0.11), at(SHANK, 0.0, 0.84, -0.068), at(FOOT, 0.0, -0.27, -0.15)),
         ((FOOT, "plantarflexion", 1.0), (SHANK, "flexion", 0.5)),
         limb=SHANK, outward=(-0.5, 0.0, -1.0), thickness=0.065, force=3116.0, source=RAJAGOPAL, belly=0.3,
         flatness=0.85, resists=((FOOT, "dorsiflexion", 0.3),),
@@ -59,14 +60,14 @@ LOWER_LEG = (
     right(
         "gastrocnemius: lateral", "ankle plantarflexors",
         (at(THIGH, 0.05, 0.96, -0.08), at(SHANK, 0.05, 0.05, -0.11), at(SHANK, 0.055, 0.25, -0.13),
-         at(SHANK, 0.035, 0.48, -0.11), at(SHANK, 0.005, 0.82, -0.075), at(FOOT, 0.0, -0.27, -0.15)),
+         at(SHANK, 0.035, 0.48, -0.11), at(SHANK, 0.005, 0.84, -0.068), at(FOOT, 0.0, -0.27, -0.15)),
         ((FOOT, "plantarflexion", 1.0), (SHANK, "flexion", 0.5)),
         limb=SHANK, outward=(0.6, 0.0, -1.0), thickness=0.055, force=1575.0, source=RAJAGOPAL, belly=0.28,
         flatness=0.85, resists=((FOOT, "dorsiflexion", 0.3),),
     ),
     right(
         "soleus: medial", "ankle plantarflexors",
-        (at(SHANK, -0.03, 0.22, -0.05), at(SHANK, -0.04, 0.50, -0.065), at(SHANK, 0.0, 0.82, -0.065),
+        (at(SHANK, -0.03, 0.22, -0.05), at(SHANK, -0.04, 0.50, -0.065), at(SHANK, 0.0, 0.84, -0.06),
          at(FOOT, 0.0, -0.26, -0.15)),
         ((FOOT, "plantarflexion", 1.0),),
         limb=SHANK, outward=(-1.0, 0.0, -0.7), thickness=0.05, force=3097.5, source=RAJAGOPAL, belly=0.4,
@@ -74,7 +75,7 @@ LOWER_LEG = (
     ),
     right(
         "soleus: lateral", "ankle plantarflexors",
-        (at(SHANK, 0.06, 0.12, -0.06), at(SHANK, 0.06, 0.50, -0.065), at(SHANK, 0.005, 0.82, -0.065),
+        (at(SHANK, 0.06, 0.12, -0.06), at(SHANK, 0.06, 0.50, -0.065), at(SHANK, 0.005, 0.84, -0.06),
          at(FOOT, 0.0, -0.26, -0.15)),
         ((FOOT, "plantarflexion", 1.0),),
         limb=SHANK, outward=(1.0, 0.0, -0.7), thickness=0.05, force=3097.5, source=RAJAGOPAL, belly=0.45,
@@ -97,7 +98,7 @@ LOWER_LEG = (
     right(
         "extensor digitorum brevis", "toe extensors",
         (at(FOOT, 0.10, 0.22, -0.25), at(TOES, 0.02, 0.03, 0.02)),
-        ((TOES, "extension", 1.0),),
+        ((TOES, "extension", 0.5),),
         limb=FOOT, outward=(0.3, 0.0, 1.0), thickness=0.06, force=80.0, source=ESTIMATE, belly=0.3,
     ),
 )  # fmt: skip
