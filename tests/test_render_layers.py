@@ -38,6 +38,7 @@ from ecorche.render.layers import Layers
 from ecorche.render.muscle_shapes import MuscleShapes
 from ecorche.render.pictures import render_picture
 from ecorche.render.sheet import GAP, caption_height, text_font
+from ecorche.render.under_skin import FACING_OPACITY, OUTLINE_OPACITY, skin_opacity
 from ecorche.skin.influence import influence
 from ecorche.skin.sliding import SlidingSkin
 
@@ -177,6 +178,13 @@ def test_tendons_are_paler_than_the_belly() -> None:
     full = shapes.activation_colours(np.ones(1)).astype(np.int64)
     np.testing.assert_array_equal(full[belly], np.tile(activation_bar().colours(1.0), (belly.sum(), 1)))
     np.testing.assert_array_equal(full[ends].max(axis=0), colours[ends].max(axis=0))
+
+
+def test_skin_is_thin_where_it_faces_the_camera_and_thick_at_its_outline() -> None:
+    normals = np.array([[0, 0, 1], [0, 0, 1.000001], [0, 0.6, 0.8], [0, 1, 0]], np.float32)
+    share = skin_opacity(np.zeros((4, 3), np.float32), normals, np.array([0.0, 0.0, 5.0]))
+    np.testing.assert_allclose(share[[0, 1, 3]], [FACING_OPACITY, FACING_OPACITY, OUTLINE_OPACITY])
+    assert share[0] < share[2] < share[3]
 
 
 def test_muscles_are_coloured_by_activation(tmp_path: Path) -> None:

@@ -77,11 +77,8 @@ class MusclesUnderSkin:
             points = look.frame.points[number]
             normals = vertex_normals(mesh, points, look.frame.normals[number])
             inside.update(points, normals, np.tile(np.array(INSIDE, np.uint8), (len(points), 1)))
-            facing = np.abs(np.einsum("vi,vi->v", normals, normalise(camera - points)))
-            share = FACING_OPACITY + (OUTLINE_OPACITY - FACING_OPACITY) * (1.0 - facing) ** OUTLINE_POWER
-            opacity.update(
-                points, normals, np.repeat(np.rint(255.0 * share).astype(np.uint8)[:, None], 3, axis=1)
-            )
+            grey = np.rint(255.0 * skin_opacity(points, normals, camera)).astype(np.uint8)
+            opacity.update(points, normals, np.repeat(grey[:, None], 3, axis=1))
         self._show(inside=True)
         within = take_picture().astype(np.uint16)
         self._show(opacity=True)
@@ -97,3 +94,16 @@ class MusclesUnderSkin:
             surface.actor.visibility = opacity
         for actor in self._skins:
             actor.visibility = skin
+
+
+def skin_opacity(
+    points: npt.NDArray[np.float32], normals: npt.NDArray[np.float32], camera: Floats
+) -> npt.NDArray[np.floating]:
+    """How much of the skin is seen at each vertex, 0 to 1, shape (vertices,)."""
+    facing = np.abs(np.einsum("vi,vi->v", normals, normalise(camera - points)))
+    # float32 normals are longer than one by rounding
+    aslant = np.maximum(1.0 - facing, 0.0)
+    share: npt.NDArray[np.floating] = (
+        FACING_OPACITY + (OUTLINE_OPACITY - FACING_OPACITY) * aslant**OUTLINE_POWER
+    )
+    return share
