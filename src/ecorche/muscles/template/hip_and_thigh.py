@@ -48,7 +48,7 @@ HIP_AND_THIGH = (
         "tensor fasciae latae", "hip abductors",
         (at(PELVIS, 1.15, 0.14, 0.09), at(THIGH, 0.09, 0.02, 0.07), at(THIGH, 0.10, 0.25, 0.05),
          at(THIGH, 0.085, 0.90, 0.02), at(SHANK, 0.075, 0.05, 0.03)),
-        ((THIGH, "flexion", 1.0), (THIGH, "abduction", 0.8)),
+        ((THIGH, "abduction", 0.8), (THIGH, "flexion", 0.6)),
         limb=THIGH, outward=(1.0, 0.0, 0.7), thickness=0.05, force=411.0, source=RAJAGOPAL, belly=0.12,
     ),
     right(
