@@ -51,6 +51,10 @@ def plate(height: float, across: float = 0.5, step: float = 0.02) -> tuple[Float
     return points, np.concatenate([first, first[:, [1, 1, 2]] + [0, 1, 0]])
 
 
+def facing_down(sheet: tuple[Floats, Ints]) -> tuple[Floats, Ints]:
+    return sheet[0], sheet[1][:, ::-1]
+
+
 def both(*sheets: tuple[Floats, Ints]) -> tuple[Floats, Ints]:
     starts = np.cumsum([0, *(len(points) for points, _ in sheets)])
     return np.concatenate([p for p, _ in sheets]), np.concatenate(
@@ -141,7 +145,7 @@ def test_on_the_skin_it_is_the_skins_own_interpolation() -> None:
 
 def test_where_two_parts_are_equally_near_the_cloth_does_not_tear() -> None:
     """Two walls 4 cm apart, one moving left and one right: a single closest point leaps by 2 midway."""
-    walls, triangles = both(plate(0.0), plate(0.04))
+    walls, triangles = both(plate(0.0), facing_down(plate(0.04)))
     upper = walls[:, 1] > 0.0
     line = np.linspace(0.0, 0.04, 401)
     cloth = np.stack([np.zeros(401), line, np.zeros(401)], axis=1)
@@ -153,11 +157,22 @@ def test_where_two_parts_are_equally_near_the_cloth_does_not_tear() -> None:
     assert np.diff(follows).max() < 0.04  # spread over at least 5 of the 40 mm
 
 
+def test_bones_below_the_skin_stay_where_the_joints_put_them() -> None:
+    body, triangles = tube_surface(0.1)
+    deltas = np.zeros_like(body)
+    deltas[:, 0] = 0.01
+    inner = np.array([[0.0, 0.5, r] for r in (0.0, 0.06, 0.08, 0.0945, 0.0995, 0.101)], np.float32)
+    followed = DeltaTransfer(body, triangles, inner).apply(deltas, inner)[:, 0] - inner[:, 0]
+    np.testing.assert_array_equal(followed[:3], 0.0)
+    assert 0.0 < followed[3] < 0.01
+    np.testing.assert_allclose(followed[4:], 0.01, rtol=1e-3)
+
+
 # --- joints -------------------------------------------------------------------------------------
 
 
 def test_an_arm_never_moves_the_cloth_of_the_flank() -> None:
-    flank, arm = plate(0.0), plate(0.03)
+    flank, arm = plate(0.0), facing_down(plate(0.03))
     body, triangles = both(flank, arm)
     moves = np.repeat([0, 1], [len(flank[0]), len(arm[0])])
     cloth = plate(0.025, 0.3, 0.017)[0]  # 25 mm off the flank, 5 mm from the arm

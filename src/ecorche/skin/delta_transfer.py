@@ -28,6 +28,7 @@ from scipy import sparse
 from ecorche.base.checks import require_finite, require_indices
 from ecorche.base.closest_point import TriangleSurface
 from ecorche.base.near_triangles import triangles_within
+from ecorche.base.signed_distance import SignedSurface
 from ecorche.base.smooth_step import smooth_step
 from ecorche.base.threads import threads_for
 from ecorche.errors import EcorcheError, MeshError
@@ -42,6 +43,9 @@ Points = npt.NDArray[np.float32]
 
 NEAR, FAR = 1 / 87.5, 1 / 17.5
 """The default fall-off, in the body's greatest extent: 2 cm and 10 cm for 1.75 m."""
+BENEATH = (NEAR / 4.0, NEAR * 0.75)
+"""The same below the skin, 5 mm and 15 mm: lesser meshes of the body cut a little into it, bones and eyes lie
+deeper and stay where the joints put them."""
 WIDEST = 0.3
 """How far aside of the nearest the blended skin reaches at most, in the far distance: 3 cm likewise."""
 FINEST = 0.002
@@ -105,8 +109,8 @@ class DeltaTransfer:
         body, others = _checked(body_points, body_weights, "body"), _checked(points, weights, "other mesh")
         triangles = np.asarray(body_triangles, np.int64).reshape(-1, 3)
         require_indices(triangles, len(body), "body triangle corner", None, MeshError)
-        size = float(np.ptp(body, axis=0).max()) if len(body) else 0.0
-        self.falloff = falloff or Falloff(NEAR * (size or 1.0), FAR * (size or 1.0))
+        size = (float(np.ptp(body, axis=0).max()) if len(body) else 0.0) or 1.0
+        self.falloff = falloff or Falloff(NEAR * size, FAR * size)
         joints = None
         if body_weights is not None and weights is not None and len(triangles) and len(others):
             joints = shared_joints(body, body_weights, others, weights, self.falloff.near)
@@ -117,6 +121,12 @@ class DeltaTransfer:
             for first in range(0, len(others), AT_ONCE)
         ]
         share = self.falloff.share(self.distances)
+        near = np.flatnonzero(share > 0.0)
+        if len(near) and skin.has_sides:
+            beneath = Falloff(BENEATH[0] * size, BENEATH[1] * size)
+            share[near] *= beneath.share(
+                np.maximum(SignedSurface(body, triangles).depth(others[near])[0], 0.0)
+            )
         self.matrix = _matrix([e for part in parts for e in part], (len(others), len(body)), share)
         self._moved = np.flatnonzero(np.diff(self.matrix.indptr))
 
@@ -149,6 +159,7 @@ class _Skin:
         self.far, self.widest, self.finest = far, WIDEST * far, FINEST * far
         sides = self.surface.corners[:, 1:] - self.surface.corners[:, :1]
         areas = np.linalg.norm(np.cross(sides[:, 0], sides[:, 1]), axis=1)
+        self.has_sides = bool((areas > 0.0).any())
         self.areas = np.maximum(areas, 1e-6 * self.finest**2)  # a triangle without area still is a place
 
     def reach(self, nearest: Floats) -> Floats:
