@@ -29,6 +29,7 @@ def one_muscle(**changed: Any) -> Sections:
         belly=np.array([0.5]),
         thickness=np.stack([half, half[::-1]])[None],
         sweep=np.zeros((1, 2, 4, 2)),
+        lines=None,
     )
     return replace(sections, **changed)
 
@@ -37,7 +38,7 @@ def together(*muscles: Sections) -> Sections:
     """Several straight muscles as one."""
     names = [n for n in Sections.__dataclass_fields__ if n != "lines"]
     joined: dict[str, Any] = {n: np.concatenate([getattr(m, n) for m in muscles]) for n in names}
-    return Sections(**joined)
+    return Sections(**joined, lines=None)
 
 
 def random_muscles(count: int, seed: int = 0, size: float = 1.0) -> Sections:
@@ -67,6 +68,7 @@ def random_muscles(count: int, seed: int = 0, size: float = 1.0) -> Sections:
         belly=belly,
         thickness=halves(rng.uniform(0.01, 0.05, (count, 7))),
         sweep=sweep,
+        lines=None,
     )
 
 

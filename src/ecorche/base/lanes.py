@@ -87,6 +87,22 @@ def load(typing_context: Any, rows: Any, row: Any) -> Any:
 
 
 @intrinsic  # type: ignore[untyped-decorator]
+def load_rounded(typing_context: Any, rows: Any, row: Any) -> Any:
+    """Sixteen lanes rounded from row number ``row`` of a C-contiguous float64 array (..., 16)."""
+    if not (_is_rows(rows, types.float64) and isinstance(row, types.Integer)):
+        return None
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        pointer = _row_pointer(context, builder, signature.args[0], args[0], args[1])
+        doubles = ir.VectorType(ir.DoubleType(), WIDTH)
+        value = builder.load(builder.bitcast(pointer, doubles.as_pointer()))
+        value.align = 8
+        return builder.fptrunc(value, _VECTOR)
+
+    return Lanes(rows, types.intp), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
 def store(typing_context: Any, rows: Any, row: Any, lanes: Any) -> Any:
     """Write lanes to row number ``row`` of a C-contiguous float32 array (..., 16)."""
     if not (_is_rows(rows, types.float32) and isinstance(row, types.Integer)):

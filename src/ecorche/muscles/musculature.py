@@ -7,15 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
+from ecorche.base.checks import require_finite
+from ecorche.errors import EcorcheError
 from ecorche.muscles.muscle import Muscle
 from ecorche.muscles.paths import paths_at
+from ecorche.muscles.posing import PosingPlan, posed_tables, posing_plan
 from ecorche.muscles.scapula import VirtualScapula, difference_with, with_scapulae
 from ecorche.muscles.section_frames import PosedFrames, SectionFrames, section_frames
-from ecorche.muscles.sections import Sections, path_sections
+from ecorche.muscles.sections import Sections, path_sections, posed_sections
 from ecorche.muscles.spindle import Spindles
 from ecorche.muscles.volume import SpindleStates, VolumeRule, contract
 from ecorche.skeleton.skeleton import Skeleton
@@ -56,12 +60,31 @@ class Musculature:
 
         ``bulge`` T is one number or one a muscle, (..., M).
         """
-        moved = difference_with(np.asarray(difference, np.float64), self.scapulae)
+        given = np.asarray(difference, np.float64)
+        require_finite(given, "row", "the joints' matrices of a pose", EcorcheError)
+        moved = difference_with(given, self.scapulae)
         frames = self.frames.moved(moved)
         return frames, contract(self.spindles, frames.path.lengths, bulge=bulge, volume=self.volume)
 
+    @cached_property
+    def _plan(self) -> PosingPlan:
+        return posing_plan(self.frames, self.spindles, self.scapulae, self.volume)
+
     def sections(self, difference: npt.ArrayLike, bulge: npt.ArrayLike = 1.0) -> Sections:
-        """The muscles' cross-sections in one pose, as the skin over them needs them."""
+        """The muscles' cross-sections in one pose, as the skin over them needs them; in compiled code.
+
+        ``difference`` (joints, 4, 4) and ``bulge`` are as in `posed`, of one frame.
+        """
+        joints, count = self.frames.paths.skeleton.joint_count - len(self.scapulae), len(self.muscles)
+        moved = np.ascontiguousarray(difference, np.float64)
+        tension = np.ascontiguousarray(bulge, np.float64)
+        if tension.shape == ():
+            tension = np.full(count, float(tension))
+        if moved.shape == (joints, 4, 4) and tension.shape == (count,):
+            posed = posed_tables(self._plan, moved, tension)
+            if posed is not None:
+                return posed_sections(self.spindles, self._plan, tension, posed)
+        # what cannot be is refused in words there
         return path_sections(*self.posed(difference, bulge))
 
 

@@ -8,19 +8,22 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
+from ecorche.base.lanes import WIDTH, load_rounded, store
+
 Floats = npt.NDArray[np.float64]
 Reals = npt.NDArray[np.float32]
 
 # columns of a muscle: origin, along over the length, out, side, numbers, whether it sweeps outwards (1) or
-# sideways too (2), and the curves of `Sections.curves`: C_T, then the sweep along out and along side
-ORIGIN, ALONG, OUT, SIDE, BELLY, BULGE, HEIGHT, SWEPT, CURVES = 0, 3, 6, 9, 12, 13, 14, 15, 16
+# sideways too (2), the curves of `Sections.curves` (C_T, then the sweep along out and along side), one over
+# the length
+ORIGIN, ALONG, OUT, SIDE, BELLY, BULGE, HEIGHT, SWEPT, CURVES, OVER = 0, 3, 6, 9, 12, 13, 14, 15, 16, 37
 COLUMNS = 48
 
-# columns of a bent line between two stations: what it is at the first, the steps to the second, and
-# 2 (1 − c) for the cosine c between their out and between their side; along is over the length
+# columns of a bent line between two stations: what it is at the first; how much the stations' out and side
+# differ, squared; from STEP on the steps to the second
 STATION_POINT, STATION_ALONG, STATION_OUT, STATION_SIDE, STATION_T = 0, 3, 6, 9, 12
-STEP, TURN_OUT, TURN_SIDE = 13, 26, 27
-STATION_COLUMNS = 32
+TURN_OUT, TURN_SIDE, STEP = 13, 14, WIDTH
+STATION_COLUMNS = 2 * WIDTH
 
 
 class PackedSections(NamedTuple):
@@ -71,29 +74,29 @@ def pack_frame(origin: Floats, along: Floats, out: Floats, side: Floats, length:
 
 
 @njit(inline="always")  # type: ignore[untyped-decorator]
-def pack_line(points: Floats, along: Floats, out: Floats, t: Floats, length: float, rows: Reals) -> None:
-    """The stations of one bent line, each vector (STATIONS, 3); in kernels."""
-    over = 1.0 / length
-    for station in range(len(rows)):
-        row, after = rows[station], station + 1
-        same_out, same_side = 0.0, 0.0
-        for k in range(3):
-            i, j = (k + 1) % 3, (k + 2) % 3
-            side = along[station, i] * out[station, j] - along[station, j] * out[station, i]
-            next_side = along[after, i] * out[after, j] - along[after, j] * out[after, i]
-            row[STATION_POINT + k] = points[station, k]
-            row[STATION_ALONG + k] = along[station, k] * over
-            row[STATION_OUT + k] = out[station, k]
-            row[STATION_SIDE + k] = side
-            row[STEP + STATION_POINT + k] = points[after, k] - points[station, k]
-            row[STEP + STATION_ALONG + k] = (along[after, k] - along[station, k]) * over
-            row[STEP + STATION_OUT + k] = out[after, k] - out[station, k]
-            row[STEP + STATION_SIDE + k] = next_side - side
-            same_out += out[station, k] * out[after, k]
-            same_side += side * next_side
-        row[STATION_T] = t[station]
-        row[STEP + STATION_T] = t[after] - t[station]
-        row[TURN_OUT], row[TURN_SIDE] = 2.0 * (1.0 - same_out), 2.0 * (1.0 - same_side)
+def pack_line(stations: Floats, line: int, lines: Reals) -> None:
+    """One bent line of stations (B STATIONS, STEP), with the columns above up to T; in kernels."""
+    intervals = lines.shape[1]
+    first = line * (intervals + 1)
+    here = load_rounded(stations, first)
+    for k in range(intervals):
+        after = load_rounded(stations, first + k + 1)
+        row = 2 * (line * intervals + k)
+        store(lines, row, here)
+        store(lines, row + 1, after - here)
+        here = after
+        x, y, z = (
+            lines[line, k, STEP + STATION_OUT],
+            lines[line, k, STEP + STATION_OUT + 1],
+            lines[line, k, STEP + STATION_OUT + 2],
+        )
+        lines[line, k, TURN_OUT] = x * x + y * y + z * z
+        x, y, z = (
+            lines[line, k, STEP + STATION_SIDE],
+            lines[line, k, STEP + STATION_SIDE + 1],
+            lines[line, k, STEP + STATION_SIDE + 2],
+        )
+        lines[line, k, TURN_SIDE] = x * x + y * y + z * z
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
@@ -103,12 +106,13 @@ def pack_muscles(vectors: Floats, numbers: Floats, thickness: Floats, sweep: Flo
         length, bulge, scale, belly = numbers[:, m]
         pack_frame(vectors[0, m], vectors[1, m], vectors[2, m], vectors[3, m], length, table[m])
         table[m, BELLY], table[m, BULGE], table[m, HEIGHT] = belly, bulge, scale * bulge
+        table[m, OVER] = 1.0 / length
         pack_curve(thickness[m], belly, table[m], CURVES)
         pack_sweep(sweep[m], belly, table[m])
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
-def pack_lines(points: Floats, along: Floats, out: Floats, t: Floats, length: Floats, lines: Reals) -> None:
-    """Fill the lines from their stations."""
-    for b in range(len(lines)):
-        pack_line(points[b], along[b], out[b], t[b], length[b], lines[b])
+def pack_lines(stations: Floats, lines: Reals) -> None:
+    """Fill the lines from their stations (B STATIONS, STEP)."""
+    for line in range(len(lines)):
+        pack_line(stations, line, lines)

@@ -118,6 +118,10 @@ class SectionFrames:
             before = onward
         return by_segment
 
+    def bind_segments(self) -> tuple[Floats, Floats]:
+        """Unit direction and S_d at bind of the segment that ends at each node, (N, 3); zero at origins."""
+        return self.paths.bind.directions, self._by_segment
+
     def bind_directions(self, node: Integers, share: Floats) -> tuple[Floats, Floats]:
         """Unit tangents and bulge directions at bind, (..., M, K, 3), at places of `PosedPaths.places`."""
         _, tangents = self.paths.bind.on(node, share)

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -24,12 +24,19 @@ from ecorche.errors import EcorcheError
 from ecorche.muscles.centre_lines import STATIONS, CentreLines, centre_lines
 from ecorche.muscles.packed_sections import (
     COLUMNS,
+    STATION_ALONG,
     STATION_COLUMNS,
+    STATION_OUT,
+    STATION_POINT,
+    STATION_T,
+    STEP,
     PackedSections,
     pack_lines,
     pack_muscles,
 )
+from ecorche.muscles.posing import FRAME, LENGTH, NUMBERS, THICKNESS, PosedTables, PosingPlan
 from ecorche.muscles.section_frames import PosedFrames
+from ecorche.muscles.spindle import Spindles
 from ecorche.muscles.volume import SpindleStates
 
 Floats = npt.NDArray[np.float64]
@@ -89,7 +96,8 @@ class Sections:
 
     Attributes:
         origin: Where each muscle begins [m], shape (M, 3).
-        along: Unit direction from origin to insertion, shape (M, 3).
+        along: Unit direction from origin to insertion, shape (M, 3). This and the next two are of the first
+            station where the muscle is bent.
         out: Unit direction S_d in which it bulges, perpendicular to ``along``, shape (M, 3).
         side: Unit direction S = ``along × out``, shape (M, 3). A mirrored muscle has the mirror's
             ``along`` and ``out``, so its ``side`` is *minus* the mirrored one.
@@ -99,8 +107,8 @@ class Sections:
         belly: t_c, where the two halves meet, shape (M,).
         thickness: Bézier control values of C_T, origin and insertion half [m], shape (M, 2, 4).
         sweep: Control offsets of P from the line along (out, side) [m], shape (M, 2, 4, 2).
-        lines: The centre lines of bent muscles, which have their sections across them and t by arc length.
-            Without them every muscle is straight.
+        lines: The centre lines of bent muscles, which have their sections across them and t by arc length;
+            None where every muscle is straight.
     """
 
     origin: Floats
@@ -113,7 +121,7 @@ class Sections:
     belly: Floats
     thickness: Floats
     sweep: Floats
-    lines: CentreLines | None = None
+    lines: CentreLines | None
 
     def __post_init__(self) -> None:
         count = len(self.origin)
@@ -162,11 +170,13 @@ class Sections:
         numbers = np.stack([self.length, self.bulge, self.scale, self.belly])
         pack_muscles(vectors, numbers, self.thickness, self.sweep, table)
         lines = self.lines
-        packed = np.zeros(
-            (0 if lines is None else len(lines.muscles), STATIONS - 1, STATION_COLUMNS), np.float32
-        )
-        if lines is not None:
-            pack_lines(lines.points, lines.along, lines.out, lines.t, lines.length, packed)
+        if lines is None:
+            return PackedSections(table, np.zeros((0, STATIONS - 1, STATION_COLUMNS), np.float32))
+        packed = np.zeros((len(lines.muscles), STATIONS - 1, STATION_COLUMNS), np.float32)
+        side = np.cross(lines.along, lines.out)
+        rest = np.zeros((*lines.t.shape, STEP - STATION_T - 1))
+        columns = (lines.points, lines.along, lines.out, side, lines.t[..., None], rest)
+        pack_lines(np.concatenate(columns, axis=-1).reshape(-1, STEP), packed)
         return PackedSections(table, packed)
 
     @cached_property
@@ -226,20 +236,82 @@ def path_sections(frames: PosedFrames, states: SpindleStates) -> Sections:
         frames: Where the muscles run and which way they bulge; one pose.
         states: Their shapes in that pose.
     """
-    spindles = states.spindles
+    spindles, lines = states.spindles, centre_lines(frames)
+    along, out = frames.along.copy(), frames.out.copy()
+    along[lines.muscles], out[lines.muscles] = lines.along[:, 0], lines.out[:, 0]
     return Sections(
         origin=frames.path.origins,
-        along=frames.along,
-        out=frames.out,
-        side=frames.side,
+        along=along,
+        out=out,
+        side=np.cross(along, out),
         length=frames.path.lengths,
         bulge=states.bulge,
         scale=spindles.scale,
         belly=spindles.belly,
         thickness=states.thickness,
         sweep=spindles.sweep,
-        lines=centre_lines(frames),
+        lines=lines,
     )
+
+
+class PosedSections(Sections):
+    """Sections that the kernel has posed: checked and packed already; the rest is unpacked when asked for."""
+
+    _spindles: Spindles
+    _posed: PosedTables
+
+    def __len__(self) -> int:
+        return len(self.line_rows)
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in Sections.__dataclass_fields__:
+            raise AttributeError(name)
+        self.__dict__.update(self._unpacked())
+        return self.__dict__[name]
+
+    def _unpacked(self) -> dict[str, Any]:
+        numbers, stations = self._posed.numbers, self._posed.stations.reshape(-1, STATIONS, STEP)
+        bent = np.flatnonzero(self.line_rows >= 0)
+        vectors = {
+            name: numbers[:, FRAME + 3 * n : FRAME + 3 * n + 3]
+            for n, name in enumerate(("origin", "along", "out", "side"))
+        }
+        lines = CentreLines(
+            muscles=bent,
+            points=stations[..., STATION_POINT : STATION_POINT + 3],
+            along=stations[..., STATION_ALONG : STATION_ALONG + 3],
+            out=stations[..., STATION_OUT : STATION_OUT + 3],
+            t=stations[..., STATION_T],
+            length=numbers[bent, LENGTH],
+        )
+        return vectors | {
+            "length": numbers[:, LENGTH],
+            "scale": self._spindles.scale,
+            "belly": self._spindles.belly,
+            "thickness": numbers[:, THICKNESS:NUMBERS].reshape(-1, 2, 4),
+            "sweep": self._spindles.sweep,
+            "lines": lines,
+        }
+
+
+def posed_sections(spindles: Spindles, plan: PosingPlan, bulge: Floats, posed: PosedTables) -> Sections:
+    """The sections of a frame that the kernel has posed.
+
+    Args:
+        spindles: The shapes at bind.
+        plan: What was posed.
+        bulge: T of each muscle, shape (M,).
+        posed: The frame.
+    """
+    sections = object.__new__(PosedSections)
+    sections.__dict__.update(
+        bulge=bulge,
+        line_rows=plan.line_rows,
+        packed=PackedSections(posed.table, posed.lines),
+        _spindles=spindles,
+        _posed=posed,
+    )
+    return sections
 
 
 def soft_clamp(t: Floats) -> Floats:

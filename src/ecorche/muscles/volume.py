@@ -80,10 +80,7 @@ def contract(
         bulge: T, the ratio by which sections widen along S_d and narrow along S; broadcast to ``lengths``.
         volume: ``"exact"`` keeps the volume of the shape, ``"two_cone"`` that of two cones, as published.
     """
-    if volume not in ("exact", "two_cone"):
-        raise EcorcheError(
-            f"there is no volume rule {volume!r}", remedy="Choose one of 'exact' and 'two_cone'"
-        )
+    rule = belly_rule(spindles, volume)
     length = np.asarray(lengths, np.float64)
     if length.ndim == 0 or length.shape[-1] != len(spindles):
         raise EcorcheError(
@@ -107,11 +104,7 @@ def contract(
         "its bulge is not a positive number",
         "Give 1 for a muscle at rest and more for one under tension, such as 1.3",
     )
-    if volume == "exact":
-        quadratic = _exact_quadratic(spindles.thickness, spindles.belly)
-    else:
-        quadratic = _two_cone_quadratic(spindles.thickness, spindles.belly)
-    change, held = _belly_change(quadratic, _thinnest_change(spindles), spindles.bind_length / length)
+    change, held = _belly_change(rule, spindles.bind_length / length)
     thickness: Floats = spindles.thickness + change[..., None, None] * MOVING
     return SpindleStates(spindles, length, tension, thickness, held)
 
@@ -157,16 +150,30 @@ def _two_cone_quadratic(thickness: Floats, belly: Floats) -> _Quadratic:
     )
 
 
-def _thinnest_change(spindles: Spindles) -> Floats:
-    """The change of the belly (≤ 0) at which the first control value that moves with it is zero, (M,)."""
+class BellyRule(NamedTuple):
+    """What the change of the belly follows from: the quadratic at bind, and the change that is held [m]."""
+
+    square: float
+    gradient: Floats
+    constant: Floats
+    thinnest: Floats
+
+
+def belly_rule(spindles: Spindles, volume: VolumeRule) -> BellyRule:
+    """How the bellies of M spindles keep their volume; each field (M,)."""
+    if volume not in ("exact", "two_cone"):
+        raise EcorcheError(
+            f"there is no volume rule {volume!r}", remedy="Choose one of 'exact' and 'two_cone'"
+        )
+    quadratic = _exact_quadratic if volume == "exact" else _two_cone_quadratic
+    # the change (≤ 0) at which the first control value that moves with the belly is zero
     moving = np.where(MOVING > 0.0, spindles.thickness, np.inf)
-    thinnest: Floats = -moving.min(axis=(-2, -1))
-    return thinnest
+    return BellyRule(*quadratic(spindles.thickness, spindles.belly), -moving.min(axis=(-2, -1)))
 
 
-def _belly_change(quadratic: _Quadratic, thinnest: Floats, shortening: Floats) -> tuple[Floats, Bools]:
+def _belly_change(rule: BellyRule, shortening: Floats) -> tuple[Floats, Bools]:
     """The change of the belly's thickness [m] and where it had to be held; ``shortening`` is L₀/L."""
-    a, g, q = quadratic
+    a, g, q, thinnest = rule
     excess = q * (1.0 - shortening)
     root = np.sqrt(np.maximum(g * g - 4.0 * a * excess, 0.0))
     change = -2.0 * excess / (g + root)

@@ -46,6 +46,7 @@ from ecorche.muscles.packed_sections import (
     HEIGHT,
     ORIGIN,
     OUT,
+    OVER,
     SIDE,
     STATION_ALONG,
     STATION_OUT,
@@ -256,8 +257,10 @@ def _go_on(station: Points, at: int, u: Any, value: Any) -> Any:
 
 
 @njit(inline="always")  # type: ignore[untyped-decorator]
-def _bent_place(stations: Points, first: int, last: int, place: Any, x: Any, y: Any, z: Any) -> Any:
-    """`CentreLines.places` of sixteen points: t, v, a² before the sweep, and S_d."""
+def _bent_place(
+    stations: Points, over: Any, first: int, last: int, place: Any, x: Any, y: Any, z: Any
+) -> Any:
+    """`CentreLines.places` of sixteen points: t, v and a before the sweep, what a² is short by, and S_d."""
     one, zero = broadcast(_ONE), broadcast(_ZERO)
     station = stations[first]
     u = place - np.float32(first)
@@ -277,7 +280,7 @@ def _bent_place(stations: Points, first: int, last: int, place: Any, x: Any, y: 
     side_y = _begin(station, STATION_SIDE + 1, u)
     side_z = _begin(station, STATION_SIDE + 2, u)
     t = _begin(station, STATION_T, u)
-    # blended unit vectors with the cosine c between them have the squared length 1 − 2 (1 − c) u (1 − u)
+    # blended unit vectors that differ by d have the squared length 1 − d² u (1 − u)
     long_out = one - within * broadcast(station[TURN_OUT])
     long_side = one - within * broadcast(station[TURN_SIDE])
     for k in range(first + 1, last):
@@ -300,7 +303,8 @@ def _bent_place(stations: Points, first: int, last: int, place: Any, x: Any, y: 
         long_out = long_out - within * broadcast(station[TURN_OUT])
         long_side = long_side - within * broadcast(station[TURN_SIDE])
     x, y, z = x - foot_x, y - foot_y, z - foot_z
-    t = multiply_add(x, along_x, multiply_add(y, along_y, multiply_add(z, along_z, t)))
+    slid = multiply_add(x, along_x, multiply_add(y, along_y, z * along_z))
+    t = multiply_add(slid, broadcast(over), t)
     # never zero: between opposite directions a lane must stay a number
     tiny = broadcast(np.float32(1e-6))
     shorten = one / square_root(_most(long_out, tiny))
@@ -333,7 +337,14 @@ def _slide(
             kept = _KEPT * row
             if spans[row, 0] >= 0:
                 t, v, a, long_side, out_x, out_y, out_z = _bent_place(
-                    lines[line_rows[muscle]], spans[row, 0], spans[row, 1], load(rows, kept + _PLACE), x, y, z
+                    lines[line_rows[muscle]],
+                    of[OVER],
+                    spans[row, 0],
+                    spans[row, 1],
+                    load(rows, kept + _PLACE),
+                    x,
+                    y,
+                    z,
                 )
             else:
                 from_x, from_y, from_z = x - of[ORIGIN], y - of[ORIGIN + 1], z - of[ORIGIN + 2]
