@@ -17,6 +17,7 @@ from ecorche.base.rotations import matrix_from_xyzw, xyzw_from_axis_angle
 from ecorche.body.character import Character
 from ecorche.errors import SkeletonError
 from ecorche.io.formats import read_character
+from ecorche.muscles.fit import fit_to_skin
 from ecorche.muscles.muscle import Muscle
 from ecorche.muscles.scapula import VirtualScapula, difference_with, scapula_upward_rotation
 from ecorche.muscles.template import (
@@ -383,6 +384,23 @@ def test_the_action_table_agrees_with_the_lines(data: Path, path: str, figure: F
     assert set(wrong) <= EXCEPTIONS
     figure(f"template actions whose sign agrees, {Path(path).stem}", 1.0 - len(wrong) / count, 0.9, "share")
     assert len(wrong) <= 0.1 * count
+
+
+@pytest.mark.parametrize("path", [PEOPLE[0], PEOPLE[3], PEOPLE[4]])
+def test_lines_drawn_under_a_skin_still_pull_the_right_way(data: Path, path: str, figure: Figure) -> None:
+    character, naming, placement = _person(data / path)
+    body = max((m.mesh for m in character.meshes), key=lambda mesh: len(mesh.points))
+    fitted, _ = fit_to_skin(placement.muscles, placement.skeleton, body.points, body.triangles())
+    poses = _Poses(character.skeleton, naming, placement.scapulae)
+    right = [
+        poses.lengthening(m, action.joint, action.direction) < 0.0
+        for m in fitted
+        for action in BY_NAME[m.name].actions
+        if action.joint in poses.parts
+    ]
+    share = float(np.mean(right))
+    figure(f"template actions whose sign agrees under the skin, {Path(path).stem}", share, 0.97, "share")
+    assert share > 0.97
 
 
 # ---- inside the skin ----

@@ -30,7 +30,7 @@ TRUNK_MUSCLES = (
     ),
     right(
         "erector spinae: longissimus", "trunk extensors",
-        (at(PELVIS, 0.25, 0.08, -0.12), at(PELVIS, 0.24, 0.20, -0.08), at(LUMBAR, 0.16, 0.05, -0.05),
+        (at(PELVIS, 0.25, 0.08, -0.12), at(PELVIS, 0.24, 0.18, -0.11), at(LUMBAR, 0.16, 0.05, -0.065),
          at(WAIST, 0.20, -0.36, -0.11), at(THORAX, 0.20, -0.20, -0.14), at(THORAX, 0.20, 0.0, -0.15)),
         ((LUMBAR, "extension", 1.0), (THORAX, "extension", 0.6), (LUMBAR, "lateral flexion", 0.3)),
         limb=THORAX, outward=(0.1, 0.0, -1.0), thickness=0.06, force=1200.0, source=ESTIMATE, belly=0.35,
@@ -38,7 +38,7 @@ TRUNK_MUSCLES = (
     ),
     right(
         "erector spinae: iliocostalis", "trunk extensors",
-        (at(PELVIS, 0.55, 0.12, -0.11), at(PELVIS, 0.50, 0.20, -0.08), at(LUMBAR, 0.33, 0.05, -0.045),
+        (at(PELVIS, 0.55, 0.12, -0.11), at(PELVIS, 0.50, 0.18, -0.10), at(LUMBAR, 0.33, 0.05, -0.06),
          at(WAIST, 0.36, -0.42, -0.085), at(THORAX, 0.38, -0.26, -0.115)),
         ((LUMBAR, "extension", 1.0), (LUMBAR, "lateral flexion", 0.6)),
         limb=THORAX, outward=(0.3, 0.0, -1.0), thickness=0.05, force=900.0, source=ESTIMATE, belly=0.4,
