@@ -47,7 +47,7 @@ HIP_AND_THIGH = (
     right(
         "tensor fasciae latae", "hip abductors",
         (at(PELVIS, 1.15, 0.14, 0.09), at(THIGH, 0.09, 0.02, 0.07), at(THIGH, 0.10, 0.25, 0.05),
-         at(THIGH, 0.085, 0.90, 0.02), at(SHANK, 0.075, 0.05, 0.03)),
+         at(THIGH, 0.085, 0.90, 0.05), at(SHANK, 0.075, 0.06, 0.055)),
         ((THIGH, "abduction", 0.8), (THIGH, "flexion", 0.6)),
         limb=THIGH, outward=(1.0, 0.0, 0.7), thickness=0.05, force=411.0, source=RAJAGOPAL, belly=0.12,
     ),
@@ -61,7 +61,7 @@ HIP_AND_THIGH = (
     ),
     right(
         "rectus femoris", "knee extensors",
-        (at(PELVIS, 0.98, 0.075, 0.095), at(THIGH, -0.02, 0.24, 0.20), at(THIGH, -0.02, 0.52, 0.20),
+        (at(PELVIS, 1.12, 0.075, 0.095), at(THIGH, 0.015, 0.24, 0.20), at(THIGH, -0.01, 0.52, 0.20),
          at(THIGH, -0.01, 0.80, 0.125), at(THIGH, 0.0, 0.98, 0.095), at(SHANK, 0.01, 0.10, 0.065)),
         ((SHANK, "extension", 1.0), (THIGH, "flexion", 0.7)),
         limb=THIGH, outward=(0.0, 0.0, 1.0), thickness=0.095, force=2192.0, source=RAJAGOPAL, belly=0.5,
