@@ -221,3 +221,15 @@ def test_commands_without_a_character_use_it(tmp_path: Path) -> None:
     assert refused.exit_code == 2
     assert "is not the built-in figure" in refused.output
     assert (tmp_path / "figure.glb").read_bytes() == b"mine"
+
+
+def test_the_figure_as_a_sample_is_what_it_is_in_memory(tmp_path: Path, figure: ecorche.Character) -> None:
+    run, file = CliRunner(), tmp_path / "figure.glb"
+    told = run.invoke(app, ["sample", "figure", "-o", str(file)])
+    assert told.exit_code == 0, told.output
+    read = ecorche.read_character(file)
+    assert read.skeleton.names == figure.skeleton.names
+    assert np.array_equal(read.body().mesh.points, figure.body().mesh.points)
+    refused = run.invoke(app, ["sample", "figure", "-o", str(file), "--weight", "1"])
+    assert refused.exit_code == 2
+    assert "one man with one rig" in refused.output

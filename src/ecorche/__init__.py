@@ -34,6 +34,7 @@ _HOMES = {
     "bind_pose": "ecorche.skeleton.motion",
     "compile_body": "ecorche.body.compile",
     "create_rig": "ecorche.body.rig",
+    "ecorche_figure": "ecorche.body.figure",
     "evaluate": "ecorche.body.evaluate",
     "perform": "ecorche.body.perform",
     "read_character": "ecorche.io.formats",
@@ -61,6 +62,7 @@ if TYPE_CHECKING:
     from ecorche.body.compile import compile_body as compile_body
     from ecorche.body.evaluate import Pose as Pose
     from ecorche.body.evaluate import evaluate as evaluate
+    from ecorche.body.figure import ecorche_figure as ecorche_figure
     from ecorche.body.frames import Frame as Frame
     from ecorche.body.perform import perform as perform
     from ecorche.body.rebind import rebind as rebind

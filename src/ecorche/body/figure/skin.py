@@ -22,9 +22,9 @@ from ecorche.body.figure.solids import FAR, Solids, distance
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
-SPACING = 0.014
+SPACING = 0.0144
 """Of the grid [m], where it is not drawn out."""
-SOFTNESS = 0.013
+SOFTNESS = 0.012
 """How softly solids are joined [m], where nothing else is said."""
 FAT = 0.003
 """Skin and fat [m], where nothing else is said."""
@@ -36,6 +36,8 @@ SLIGHT = 2e-4
 """By how much points are moved to find the field's slope [m]."""
 SMOOTHING, SMOOTHINGS = 0.4, 10
 """How far towards their neighbours' mean vertices go to smooth the skin, and how often."""
+SOLE = 0.012
+"""How far the sole's edge is rounded [m]."""
 ROUNDS = 12
 """How often vertices are moved towards their neighbours' mean."""
 
@@ -129,7 +131,7 @@ class SkinField:
             q = (points[near] - np.array(bell.centre)) / np.array(bell.widths)
             found[near] -= bell.height * np.exp(-0.5 * np.sum(q * q, axis=1))
         # the sole is flat
-        return np.maximum(found, self.ground - points[:, 1])
+        return _smooth_larger(found, self.ground - points[:, 1], np.full(len(points), SOLE))
 
 
 def _smooth_larger(a: Floats, b: Floats, width: Floats) -> Floats:

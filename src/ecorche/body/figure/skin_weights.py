@@ -18,6 +18,7 @@ from scipy.sparse.csgraph import dijkstra
 from scipy.sparse.linalg import splu
 from scipy.spatial import cKDTree
 
+from ecorche.base.smooth_step import smooth_step
 from ecorche.body.figure.skin import SkinSurface
 from ecorche.skeleton.naming.vocabulary import mirrored
 from ecorche.skeleton.skeleton import Skeleton
@@ -29,6 +30,8 @@ Ints = npt.NDArray[np.int64]
 REACH = 1.2
 """Added to distances from bones, in edges of the skin, which are short where forms are small: how far heat
 spreads where a bone lies right under the skin."""
+ACROSS = 0.06
+"""How far beyond the middle plane limbs of the other side move the skin [m]."""
 INFLUENCES = 4
 LEAST = 0.004
 """Weights below this are left out."""
@@ -75,6 +78,8 @@ def figure_weights(
     table = np.zeros((len(half), skeleton.joint_count))
     table[:, other[solved]] = warmth[surface.mirror[half]]
     table[:, solved] = warmth[half]
+    sided = np.array([name.startswith("r_") for name in skeleton.names])
+    table[:, sided] *= 1.0 - smooth_step(surface.points[half, :1] / ACROSS)
     table = _fewest(table)
     whole = np.empty((count, skeleton.joint_count))
     whole[half] = table
