@@ -19,13 +19,22 @@ if "OMP_WAIT_POLICY" not in os.environ and "GOMP_SPINCOUNT" not in os.environ:
 _WORTH_SHARING = 1024  # groups of sixteen: about 0.1 ms of skinning, the time it takes to wake a thread
 
 
+def worth_sharing(groups: int) -> bool:
+    """Whether so many groups of sixteen lanes are worth waking other threads for.
+
+    A small kernel that exists without threads too is better called so than by way of `threads_for`, which
+    takes as long as skinning some thousand vertices.
+    """
+    return groups >= _WORTH_SHARING
+
+
 def threads_for(groups: int) -> AbstractContextManager[None]:
     """Run a kernel over so many groups of sixteen lanes on all allowed threads if that pays, else on one.
 
     An ordinary character is skinned before a sleeping thread has woken up, and one thread does not
     wait for another that a busy machine has set aside.
     """
-    return at_most_threads(1) if groups < _WORTH_SHARING else nullcontext()
+    return nullcontext() if worth_sharing(groups) else at_most_threads(1)
 
 
 @contextmanager

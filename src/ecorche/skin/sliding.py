@@ -35,7 +35,7 @@ from ecorche.base.lanes import (
     store,
     where_less,
 )
-from ecorche.base.threads import threads_for
+from ecorche.base.threads import worth_sharing
 from ecorche.errors import EcorcheError, MeshError
 from ecorche.muscles.centre_lines import STATIONS
 from ecorche.muscles.packed_sections import (
@@ -163,19 +163,19 @@ class SlidingSkin:
                 remedy="Give the same muscles, with the same via points",
             )
         table, lines = sections.packed
-        with threads_for(len(self._vertices)):
-            _slide(
-                self._vertices,
-                self._starts,
-                self._muscles,
-                self._spans,
-                self._rows,
-                self._lines,
-                table,
-                lines,
-                points,
-                learn,
-            )
+        slide = _slide_shared if worth_sharing(len(self._vertices)) else _slide_alone
+        slide(
+            self._vertices,
+            self._starts,
+            self._muscles,
+            self._spans,
+            self._rows,
+            self._lines,
+            table,
+            lines,
+            points,
+            learn,
+        )
 
 
 def _shares(influences: Influences) -> Floats:
@@ -220,10 +220,11 @@ def _most(a: Any, b: Any) -> Any:
 
 
 @njit(inline="always")  # type: ignore[untyped-decorator]
-def _dot(row: Points, at: int, x: Any, y: Any, z: Any) -> Any:
-    """The product of lanes of vectors with one vector."""
-    so_far = z * broadcast(row[at + 2])
-    return multiply_add(x, broadcast(row[at]), multiply_add(y, broadcast(row[at + 1]), so_far))
+def _dot(table: Points, row: int, at: int, x: Any, y: Any, z: Any) -> Any:
+    """The product of lanes of vectors with one vector of a row."""
+    # number by number, here and below: a view of the row would be counted, which costs more than the product
+    so_far = z * broadcast(table[row, at + 2])
+    return multiply_add(x, broadcast(table[row, at]), multiply_add(y, broadcast(table[row, at + 1]), so_far))
 
 
 @njit(inline="always")  # type: ignore[untyped-decorator]
@@ -235,73 +236,75 @@ def _soft_clamp(t: Any) -> Any:
 
 
 @njit(inline="always")  # type: ignore[untyped-decorator]
-def _curve(row: Points, at: int, m: Any, p: Any) -> Any:
+def _curve(table: Points, row: int, at: int, m: Any, p: Any) -> Any:
     """One of the curves of `Sections.curves`, m below and p above the belly."""
     below = multiply_add(
-        m, multiply_add(m, broadcast(row[at + 3]), broadcast(row[at + 2])), broadcast(row[at + 1])
+        m,
+        multiply_add(m, broadcast(table[row, at + 3]), broadcast(table[row, at + 2])),
+        broadcast(table[row, at + 1]),
     )
     above = multiply_add(
-        p, multiply_add(p, broadcast(row[at + 6]), broadcast(row[at + 5])), broadcast(row[at + 4])
+        p,
+        multiply_add(p, broadcast(table[row, at + 6]), broadcast(table[row, at + 5])),
+        broadcast(table[row, at + 4]),
     )
-    return multiply_add(m, below, multiply_add(p, above, broadcast(row[at])))
+    return multiply_add(m, below, multiply_add(p, above, broadcast(table[row, at])))
 
 
 @njit(inline="always")  # type: ignore[untyped-decorator]
-def _begin(station: Points, at: int, u: Any) -> Any:
-    return multiply_add(u, broadcast(station[STEP + at]), broadcast(station[at]))
+def _begin(lines: Points, line: int, k: int, at: int, u: Any) -> Any:
+    return multiply_add(u, broadcast(lines[line, k, STEP + at]), broadcast(lines[line, k, at]))
 
 
 @njit(inline="always")  # type: ignore[untyped-decorator]
-def _go_on(station: Points, at: int, u: Any, value: Any) -> Any:
-    return multiply_add(u, broadcast(station[STEP + at]), value)
+def _go_on(lines: Points, line: int, k: int, at: int, u: Any, value: Any) -> Any:
+    return multiply_add(u, broadcast(lines[line, k, STEP + at]), value)
 
 
 @njit(inline="always")  # type: ignore[untyped-decorator]
 def _bent_place(
-    stations: Points, over: Any, first: int, last: int, place: Any, x: Any, y: Any, z: Any
+    lines: Points, line: int, over: Any, first: int, last: int, place: Any, x: Any, y: Any, z: Any
 ) -> Any:
     """`CentreLines.places` of sixteen points: t, v and a before the sweep, what a² is short by, and S_d."""
     one, zero = broadcast(_ONE), broadcast(_ZERO)
-    station = stations[first]
     u = place - np.float32(first)
     if last > first + 1:
         u = _least(u, one)
     within = u - u * u
-    foot_x = _begin(station, STATION_POINT, u)
-    foot_y = _begin(station, STATION_POINT + 1, u)
-    foot_z = _begin(station, STATION_POINT + 2, u)
-    along_x = _begin(station, STATION_ALONG, u)
-    along_y = _begin(station, STATION_ALONG + 1, u)
-    along_z = _begin(station, STATION_ALONG + 2, u)
-    out_x = _begin(station, STATION_OUT, u)
-    out_y = _begin(station, STATION_OUT + 1, u)
-    out_z = _begin(station, STATION_OUT + 2, u)
-    side_x = _begin(station, STATION_SIDE, u)
-    side_y = _begin(station, STATION_SIDE + 1, u)
-    side_z = _begin(station, STATION_SIDE + 2, u)
-    t = _begin(station, STATION_T, u)
+    foot_x = _begin(lines, line, first, STATION_POINT, u)
+    foot_y = _begin(lines, line, first, STATION_POINT + 1, u)
+    foot_z = _begin(lines, line, first, STATION_POINT + 2, u)
+    along_x = _begin(lines, line, first, STATION_ALONG, u)
+    along_y = _begin(lines, line, first, STATION_ALONG + 1, u)
+    along_z = _begin(lines, line, first, STATION_ALONG + 2, u)
+    out_x = _begin(lines, line, first, STATION_OUT, u)
+    out_y = _begin(lines, line, first, STATION_OUT + 1, u)
+    out_z = _begin(lines, line, first, STATION_OUT + 2, u)
+    side_x = _begin(lines, line, first, STATION_SIDE, u)
+    side_y = _begin(lines, line, first, STATION_SIDE + 1, u)
+    side_z = _begin(lines, line, first, STATION_SIDE + 2, u)
+    t = _begin(lines, line, first, STATION_T, u)
     # blended unit vectors that differ by d have the squared length 1 − d² u (1 − u)
-    long_out = one - within * broadcast(station[TURN_OUT])
-    long_side = one - within * broadcast(station[TURN_SIDE])
+    long_out = one - within * broadcast(lines[line, first, TURN_OUT])
+    long_side = one - within * broadcast(lines[line, first, TURN_SIDE])
     for k in range(first + 1, last):
-        station = stations[k]
         u = _least(_most(place - np.float32(k), zero), one)
         within = u - u * u
-        foot_x = _go_on(station, STATION_POINT, u, foot_x)
-        foot_y = _go_on(station, STATION_POINT + 1, u, foot_y)
-        foot_z = _go_on(station, STATION_POINT + 2, u, foot_z)
-        along_x = _go_on(station, STATION_ALONG, u, along_x)
-        along_y = _go_on(station, STATION_ALONG + 1, u, along_y)
-        along_z = _go_on(station, STATION_ALONG + 2, u, along_z)
-        out_x = _go_on(station, STATION_OUT, u, out_x)
-        out_y = _go_on(station, STATION_OUT + 1, u, out_y)
-        out_z = _go_on(station, STATION_OUT + 2, u, out_z)
-        side_x = _go_on(station, STATION_SIDE, u, side_x)
-        side_y = _go_on(station, STATION_SIDE + 1, u, side_y)
-        side_z = _go_on(station, STATION_SIDE + 2, u, side_z)
-        t = _go_on(station, STATION_T, u, t)
-        long_out = long_out - within * broadcast(station[TURN_OUT])
-        long_side = long_side - within * broadcast(station[TURN_SIDE])
+        foot_x = _go_on(lines, line, k, STATION_POINT, u, foot_x)
+        foot_y = _go_on(lines, line, k, STATION_POINT + 1, u, foot_y)
+        foot_z = _go_on(lines, line, k, STATION_POINT + 2, u, foot_z)
+        along_x = _go_on(lines, line, k, STATION_ALONG, u, along_x)
+        along_y = _go_on(lines, line, k, STATION_ALONG + 1, u, along_y)
+        along_z = _go_on(lines, line, k, STATION_ALONG + 2, u, along_z)
+        out_x = _go_on(lines, line, k, STATION_OUT, u, out_x)
+        out_y = _go_on(lines, line, k, STATION_OUT + 1, u, out_y)
+        out_z = _go_on(lines, line, k, STATION_OUT + 2, u, out_z)
+        side_x = _go_on(lines, line, k, STATION_SIDE, u, side_x)
+        side_y = _go_on(lines, line, k, STATION_SIDE + 1, u, side_y)
+        side_z = _go_on(lines, line, k, STATION_SIDE + 2, u, side_z)
+        t = _go_on(lines, line, k, STATION_T, u, t)
+        long_out = long_out - within * broadcast(lines[line, k, TURN_OUT])
+        long_side = long_side - within * broadcast(lines[line, k, TURN_SIDE])
     x, y, z = x - foot_x, y - foot_y, z - foot_z
     slid = multiply_add(x, along_x, multiply_add(y, along_y, z * along_z))
     t = multiply_add(slid, broadcast(over), t)
@@ -314,8 +317,103 @@ def _bent_place(
     return t, v, a, _most(long_side, tiny), out_x, out_y, out_z
 
 
+@njit(inline="always")  # type: ignore[untyped-decorator]
+def _slide_group(
+    group: int,
+    vertices: npt.NDArray[np.int32],
+    starts: npt.NDArray[np.int64],
+    muscles: npt.NDArray[np.int32],
+    spans: npt.NDArray[np.int32],
+    rows: Points,
+    line_rows: npt.NDArray[np.int32],
+    table: Points,
+    lines: Points,
+    points: Points,
+    learn: bool,
+) -> None:
+    x, y, z = gather_points(points, vertices, group)
+    zero, one = broadcast(_ZERO), broadcast(_ONE)
+    sum_x, sum_y, sum_z = broadcast(_ZERO), broadcast(_ZERO), broadcast(_ZERO)
+    for row in range(starts[group], starts[group + 1]):
+        muscle = muscles[row]
+        kept = _KEPT * row
+        if spans[row, 0] >= 0:
+            t, v, a, long_side, out_x, out_y, out_z = _bent_place(
+                lines,
+                line_rows[muscle],
+                table[muscle, OVER],
+                spans[row, 0],
+                spans[row, 1],
+                load(rows, kept + _PLACE),
+                x,
+                y,
+                z,
+            )
+        else:
+            from_x, from_y, from_z = (
+                x - table[muscle, ORIGIN],
+                y - table[muscle, ORIGIN + 1],
+                z - table[muscle, ORIGIN + 2],
+            )
+            t = _dot(table, muscle, ALONG, from_x, from_y, from_z)
+            v = _dot(table, muscle, OUT, from_x, from_y, from_z)
+            a = _dot(table, muscle, SIDE, from_x, from_y, from_z)
+            out_x, out_y, out_z = (
+                broadcast(table[muscle, OUT]),
+                broadcast(table[muscle, OUT + 1]),
+                broadcast(table[muscle, OUT + 2]),
+            )
+            long_side = one
+        d = _soft_clamp(t) - table[muscle, BELLY]
+        m, p = _least(d, zero), _most(d, zero)
+        thickness = _most(_curve(table, muscle, CURVES, m, p), broadcast(np.float32(1e-12)))
+        # most muscles sweep outwards only, and subtracting zero changes no bit
+        if table[muscle, SWEPT] > 0.5:
+            v = v - _curve(table, muscle, CURVES + 7, m, p)
+        if table[muscle, SWEPT] > 1.5:
+            # a is short by the blended side's length, and the sweep with it
+            a = a - _curve(table, muscle, CURVES + 14, m, p) * square_root(long_side)
+        a = a * table[muscle, BULGE]
+        inside = one - a * a / (thickness * thickness * long_side)
+        s = _most(inside, zero) * _OVER_RIM
+        cubic = s * s * (np.float32(2.5) - np.float32(1.5) * s)
+        root = where_less(s, one, cubic, square_root(s)) * _ROOT_RIM
+        # minus σ b − v, and its difference from bind
+        apart = v - load(rows, kept + _SIGMA) * (thickness * table[muscle, HEIGHT] * root)
+        if learn:
+            store(rows, kept + _REST, apart)
+            store(rows, kept + _OVER, thickness * table[muscle, HEIGHT])
+        else:
+            off = (apart - load(rows, kept + _REST)) * load(rows, kept + _OVER)
+            off = _least(_most(off, broadcast(-_ONE)), one)
+            minus = load(rows, kept + _PUSH) * (off - off * off * off * _THIRD)
+            sum_x = multiply_add(minus, out_x, sum_x)
+            sum_y = multiply_add(minus, out_y, sum_y)
+            sum_z = multiply_add(minus, out_z, sum_z)
+    if not learn:
+        # subtracted, so that a coordinate that is minus zero keeps its sign at bind
+        write_group(points, vertices, group, x - sum_x, y - sum_y, z - sum_z)
+
+
+@njit(cache=True)  # type: ignore[untyped-decorator]
+def _slide_alone(
+    vertices: npt.NDArray[np.int32],
+    starts: npt.NDArray[np.int64],
+    muscles: npt.NDArray[np.int32],
+    spans: npt.NDArray[np.int32],
+    rows: Points,
+    line_rows: npt.NDArray[np.int32],
+    table: Points,
+    lines: Points,
+    points: Points,
+    learn: bool,
+) -> None:
+    for group in range(len(vertices)):
+        _slide_group(group, vertices, starts, muscles, spans, rows, line_rows, table, lines, points, learn)
+
+
 @njit(parallel=True, cache=True)  # type: ignore[untyped-decorator]
-def _slide(
+def _slide_shared(
     vertices: npt.NDArray[np.int32],
     starts: npt.NDArray[np.int64],
     muscles: npt.NDArray[np.int32],
@@ -328,57 +426,4 @@ def _slide(
     learn: bool,
 ) -> None:
     for group in prange(len(vertices)):
-        x, y, z = gather_points(points, vertices, group)
-        zero, one = broadcast(_ZERO), broadcast(_ONE)
-        sum_x, sum_y, sum_z = broadcast(_ZERO), broadcast(_ZERO), broadcast(_ZERO)
-        for row in range(starts[group], starts[group + 1]):
-            muscle = muscles[row]
-            of = table[muscle]
-            kept = _KEPT * row
-            if spans[row, 0] >= 0:
-                t, v, a, long_side, out_x, out_y, out_z = _bent_place(
-                    lines[line_rows[muscle]],
-                    of[OVER],
-                    spans[row, 0],
-                    spans[row, 1],
-                    load(rows, kept + _PLACE),
-                    x,
-                    y,
-                    z,
-                )
-            else:
-                from_x, from_y, from_z = x - of[ORIGIN], y - of[ORIGIN + 1], z - of[ORIGIN + 2]
-                t = _dot(of, ALONG, from_x, from_y, from_z)
-                v = _dot(of, OUT, from_x, from_y, from_z)
-                a = _dot(of, SIDE, from_x, from_y, from_z)
-                out_x, out_y, out_z = broadcast(of[OUT]), broadcast(of[OUT + 1]), broadcast(of[OUT + 2])
-                long_side = one
-            d = _soft_clamp(t) - of[BELLY]
-            m, p = _least(d, zero), _most(d, zero)
-            thickness = _most(_curve(of, CURVES, m, p), broadcast(np.float32(1e-12)))
-            # most muscles sweep outwards only, and subtracting zero changes no bit
-            if of[SWEPT] > 0.5:
-                v = v - _curve(of, CURVES + 7, m, p)
-            if of[SWEPT] > 1.5:
-                # a is short by the blended side's length, and the sweep with it
-                a = a - _curve(of, CURVES + 14, m, p) * square_root(long_side)
-            a = a * of[BULGE]
-            inside = one - a * a / (thickness * thickness * long_side)
-            s = _most(inside, zero) * _OVER_RIM
-            cubic = s * s * (np.float32(2.5) - np.float32(1.5) * s)
-            root = where_less(s, one, cubic, square_root(s)) * _ROOT_RIM
-            # minus σ b − v, and its difference from bind
-            apart = v - load(rows, kept + _SIGMA) * (thickness * of[HEIGHT] * root)
-            if learn:
-                store(rows, kept + _REST, apart)
-                store(rows, kept + _OVER, thickness * of[HEIGHT])
-            else:
-                off = (apart - load(rows, kept + _REST)) * load(rows, kept + _OVER)
-                off = _least(_most(off, broadcast(-_ONE)), one)
-                minus = load(rows, kept + _PUSH) * (off - off * off * off * _THIRD)
-                sum_x = multiply_add(minus, out_x, sum_x)
-                sum_y = multiply_add(minus, out_y, sum_y)
-                sum_z = multiply_add(minus, out_z, sum_z)
-        if not learn:
-            # subtracted, so that a coordinate that is minus zero keeps its sign at bind
-            write_group(points, vertices, group, x - sum_x, y - sum_y, z - sum_z)
+        _slide_group(group, vertices, starts, muscles, spans, rows, line_rows, table, lines, points, learn)
