@@ -132,12 +132,12 @@ def _chest(heads: Places) -> list[Bone]:
 
 def _girdle(heads: Places) -> list[Bone]:
     shoulder = heads["l_shoulder"]
-    tip = moved(shoulder, -0.012, 0.024, -0.006)
+    tip = moved(shoulder, -0.012, 0.021, -0.006)
     collar = rod(
         [
             (0.020, 1.420, 0.034),
             (0.060, 1.424, 0.034),
-            (0.110, 1.434, 0.014),
+            (0.110, 1.429, 0.011),
             moved(tip, -0.010, -0.002, 0.008),
         ],
         [0.010, 0.0062, 0.0062, 0.0075],

@@ -178,7 +178,7 @@ def _foot(heads: Places) -> list[Bone]:
         ((0.058, 0.014, 0.034), (0.118, 0.022, 0.018), 0.012, (0.156, 0.0240), 0.0050),
         ((0.050, 0.026, 0.026), (0.106, 0.036, 0.016), 0.011, (0.138, 0.0385), 0.0050),
     ):
-        start, end, far = at(*base), at(*ball_of), at(*tip, up - 0.003)
+        start, end, far = at(*base), at(*ball_of), at(*tip, up - 0.001)
         rays.append(finger_bone(start, end, size))
         middle = 0.5 * (end + far)
         middle[1] = up
