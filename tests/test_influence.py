@@ -11,6 +11,7 @@ import pytest
 
 from ecorche.errors import EcorcheError, MeshError
 from ecorche.io.formats import read_character
+from ecorche.muscles.sections import Sections
 from ecorche.skin.influence import Fades, Influences, Template, Weighting, influence
 from ecorche.skin.weights import rigid_weights, weights_from_table
 from muscle_patches import Floats, Points, mirrored, one_muscle, patch, random_muscles, together
@@ -190,6 +191,66 @@ def test_an_arm_does_not_claim_the_flank(data: Path) -> None:
     assert share[claimed].min() > 0.5
     strangers = np.unique(everywhere.vertices())
     assert (share[strangers] == 0.0).sum() > 100, "without the joints the flank would be claimed"
+
+
+def test_painted_weights_take_the_place_of_those_found() -> None:
+    muscles = random_muscles(6, seed=3, size=0.1)
+    points = np.random.default_rng(6).uniform(-0.2, 0.2, (500, 3)).astype(np.float32)
+    skin, joints = rigid_weights(500, 0), [[0]] * 6
+    plain = influence(points, skin, muscles, joints, template="radial")
+    paint = np.where(np.arange(500) % 3 == 0, np.linspace(0.0, 1.0, 500), 0.0)
+    # joint 7 carries no skin: nothing would be found, and what is painted counts all the same
+    painted = influence(points, skin, muscles, [*joints[:5], [7]], template="radial", painted={5: paint})
+    of = painted.muscles == 5
+    np.testing.assert_array_equal(painted.vertices()[of], np.flatnonzero(paint))
+    np.testing.assert_allclose(painted.weights[of], paint[paint > 0.0], atol=1e-7)
+    at = muscles.coordinates(5, points[paint > 0.0])
+    np.testing.assert_allclose(painted.t[of], at.t, atol=1e-6)
+    np.testing.assert_allclose(painted.a[of], at.a, atol=1e-7)
+    np.testing.assert_allclose(painted.fat[of], at.v - painted.side[of] * at.height, atol=1e-7)
+    # where nothing is painted the other muscles are as they were without this one
+    without = influence(points, skin, muscles, [*joints[:5], [7]], template="radial")
+    elsewhere = np.isin(without.vertices(), np.flatnonzero(paint == 0.0))
+    others = ~of & np.isin(painted.vertices(), np.flatnonzero(paint == 0.0))
+    assert elsewhere.sum() > 50
+    np.testing.assert_array_equal(painted.weights[others], without.weights[elsewhere])
+    assert len(plain.muscles) != len(painted.muscles)
+
+
+def test_bad_paint_is_refused_naming_muscle_and_vertex() -> None:
+    points, skin = patch(0.06, np.linspace(0, 0.3, 5), np.zeros(1)), rigid_weights(5, 0)
+    with pytest.raises(MeshError, match=r"'biceps' have shape \(4,\), but the skin has 5 vertices"):
+        influence(points, skin, MUSCLE, [[0]], painted={0: np.ones(4)}, names=["biceps"])
+    for value, said in ((1.5, "1.5"), (-0.1, "-0.1"), (np.nan, "nan")):
+        paint = np.ones(5)
+        paint[3] = value
+        with pytest.raises(MeshError, match=f"muscle 0 at vertex 3 is {said}"):
+            influence(points, skin, MUSCLE, [[0]], painted={0: paint})
+    with pytest.raises(EcorcheError, match="painted for muscle 1 of 1"):
+        influence(points, skin, MUSCLE, [[0]], painted={1: np.ones(5)})
+
+
+def test_weak_muscles_fade_out_beside_strong_ones_without_a_step() -> None:
+    apart = [one_muscle(origin=np.array([[0.0, 0.0, z]])) for z in (0.0, 0.012, 0.05)]
+
+    def weights(count: int, *muscles: Sections) -> Floats:
+        z = np.linspace(-0.08, 0.14, count)
+        points = np.stack([0.0 * z + 0.15, 0.0 * z + 0.05, z], axis=-1)
+        joints = [[0]] * len(muscles)
+        found = influence(points, rigid_weights(count, 0), together(*muscles), joints, weighting="binary")
+        table = np.zeros((count, len(muscles)))
+        table[found.vertices(), found.muscles] = found.weights
+        return table
+
+    fine = weights(4001, *apart)
+    # each by itself keeps its weights, however small; together, only what is not weak beside the others
+    whole = np.concatenate([weights(4001, muscle) for muscle in apart], axis=1)
+    beside = whole / np.maximum((whole**4).sum(axis=1) ** 0.25, 1e-30)[:, None]
+    u = np.clip((beside - 0.1) / 0.2, 0.0, 1.0)
+    np.testing.assert_allclose(fine, whole * u * u * (3.0 - 2.0 * u), atol=1e-6)
+    assert (fine > 0.0).sum() < (whole > 0.0).sum() - 100
+    coarse = weights(2001, *apart)
+    assert np.abs(np.diff(fine, axis=0)).max() < 0.55 * np.abs(np.diff(coarse, axis=0)).max()
 
 
 def test_no_muscles_and_no_vertices_are_fine() -> None:

@@ -303,6 +303,51 @@ def test_moving_everything_as_one_body_moves_the_result() -> None:
     np.testing.assert_allclose(skin.apply(moved(bind, turn, shift), carried), carried, atol=3e-6)
 
 
+def test_no_vertex_moves_by_more_than_the_muscle_is_thick() -> None:
+    """Muscles torn away from under their skin: δ grows without bound, the displacement does not."""
+    bind, points, found = random_body()
+    skin = SlidingSkin(points, bind, found)
+    vertex = found.vertices()
+    limit = np.zeros(len(points))
+    for m in range(len(bind)):
+        of = found.muscles == m
+        own = bind.scale[m] * bind.coordinates(m, points[vertex[of]]).thickness
+        np.maximum.at(limit, vertex[of], own)
+    for far in (0.05, 0.2, 3.0):
+        torn = replace(bind, origin=bind.origin + far * bind.out, bulge=1.3 * bind.bulge)
+        moved = np.linalg.norm(skin.apply(torn, points) - points.astype(float), axis=1)
+        assert (moved <= limit + 1e-6).all()
+    assert (moved[vertex] > 0.3 * limit[vertex]).any()
+
+
+def test_gains_multiply_what_each_muscle_does() -> None:
+    bind, points, found = random_body()
+    posed, count = contracted(bind, 6), len(bind)
+    once = SlidingSkin(points, bind, found).apply(posed, points) - points.astype(float)
+    assert (
+        SlidingSkin(points, bind, found, np.zeros(count)).apply(posed, points).tobytes() == points.tobytes()
+    )
+    twice = SlidingSkin(points, bind, found, np.full(count, 2.0)).apply(posed, points) - points.astype(float)
+    np.testing.assert_allclose(twice, 2.0 * once, atol=1e-6)
+    only = np.zeros(count)
+    only[::2] = 1.5
+    one_by_one = np.zeros_like(once)
+    for muscle in np.flatnonzero(only):
+        gain = np.zeros(count)
+        gain[muscle] = only[muscle]
+        one_by_one += SlidingSkin(points, bind, found, gain).apply(posed, points) - points.astype(float)
+    together_moved = SlidingSkin(points, bind, found, only).apply(posed, points) - points.astype(float)
+    np.testing.assert_allclose(together_moved, one_by_one, atol=2e-6)
+    for bad, said in (
+        (np.ones(3), r"gains of shape \(3,\)"),
+        (np.full(count, -1.0), "gain of muscle 0 is -1"),
+    ):
+        with pytest.raises(EcorcheError, match=said):
+            SlidingSkin(points, bind, found, bad)
+    with pytest.raises(EcorcheError, match="nan"):
+        SlidingSkin(points, bind, found, np.full(count, np.nan))
+
+
 def test_what_does_not_fit_is_refused_in_words() -> None:
     bind, points, found = random_body(5, 200)
     skin = SlidingSkin(points, bind, found)
