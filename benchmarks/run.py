@@ -13,7 +13,15 @@ from pathlib import Path
 from benchmarks import readme
 from ecorche.base.files import whole_file
 
-SECTIONS = ("machine", "skinning", "bake", "agreement", "euler_versus_swing_twist", "spindle_volume")
+SECTIONS = (
+    "machine",
+    "skinning",
+    "muscles",
+    "bake",
+    "agreement",
+    "euler_versus_swing_twist",
+    "spindle_volume",
+)
 """Modules of this package in the order of the report; each has a function ``section() -> str``."""
 
 RESULTS = Path(__file__).with_name("RESULTS.md")

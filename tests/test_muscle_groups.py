@@ -13,14 +13,15 @@ def patches(vertices: int, muscles: int, seed: int = 0) -> Influences:
     """Muscles over runs of vertices that overlap, and gaps between."""
     rng = np.random.default_rng(seed)
     over = np.zeros((vertices, muscles), bool)
-    for muscle in range(muscles):
+    for number in range(muscles):
         first, length = rng.integers(vertices), rng.integers(1, vertices // 5)
-        over[first : first + length, muscle] = True
+        over[first : first + length, number] = True
     over[::9] = False
     vertex, muscle = np.nonzero(over)
     starts = np.searchsorted(vertex, np.arange(vertices + 1)).astype(np.int32)
-    numbers = rng.random((5, len(vertex))).astype(np.float32)
-    return Influences(starts, muscle.astype(np.int32), *numbers, np.ones(len(vertex), np.float32))
+    weights, t, place, a, fat = rng.random((5, len(vertex))).astype(np.float32)
+    side = np.ones(len(vertex), np.float32)
+    return Influences(starts, muscle.astype(np.int32), weights, t, place, a, fat, side)
 
 
 def test_every_entry_stands_in_its_vertex_lane_once() -> None:
@@ -51,7 +52,8 @@ def test_few_lanes_work_for_nothing() -> None:
 
 def test_skin_without_muscles_has_no_groups() -> None:
     empty = patches(100, 4)
-    none = Influences(np.zeros(101, np.int32), empty.muscles[:0], *(empty.t[:0] for _ in range(6)))
+    no = empty.t[:0]
+    none = Influences(np.zeros(101, np.int32), empty.muscles[:0], no, no, no, no, no, no)
     groups = group_by_muscles(none, 4)
     assert len(groups.vertices) == len(groups.muscles) == 0
     assert groups.starts.tolist() == [0]

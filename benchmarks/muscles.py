@@ -1,0 +1,224 @@
+"""What muscles add to a frame: on a real person, by vertices, by muscles, and on a hero of 300,000 vertices."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from benchmarks.bodies import DATA
+from benchmarks.timing import Timing, by_turns
+from ecorche.base.mesh import Mesh, triangle_mesh
+from ecorche.base.rotations import xyzw_from_rotation_vector
+from ecorche.base.transforms import compose
+from ecorche.io.formats import read_character
+from ecorche.muscles.fit import fit_to_skin
+from ecorche.muscles.muscle import Muscle
+from ecorche.muscles.musculature import Musculature, musculature
+from ecorche.muscles.scapula import VirtualScapula
+from ecorche.muscles.template import TEMPLATE, place
+from ecorche.skeleton.kinematics import difference_from_bind
+from ecorche.skeleton.naming import recognise
+from ecorche.skeleton.skeleton import Skeleton
+from ecorche.skin.influence import Influences, influence
+from ecorche.skin.linear import LinearSkinning
+from ecorche.skin.normals import Normals
+from ecorche.skin.sliding import SlidingSkin
+from ecorche.skin.weights import SkinWeights, weights_from_table
+
+PERSON = DATA / "human" / "male_muscular_cmu_mb.glb"
+ROUNDS = 400
+HERO_VERTICES, HERO_MUSCLES = 300_000, 200
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Person:
+    """A skinned person with fitted muscles, and one pose."""
+
+    mesh: Mesh
+    weights: SkinWeights
+    skeleton: Skeleton
+    muscles: tuple[Muscle, ...]
+    scapulae: tuple[VirtualScapula, ...]
+    difference: Floats
+
+
+class Muscled:
+    """Everything that is made once, and the steps of a frame."""
+
+    def __init__(self, person: Person, muscles: Sequence[Muscle] | None = None) -> None:
+        chosen = person.muscles if muscles is None else tuple(muscles)
+        points = person.mesh.points
+        self.musculature: Musculature = musculature(chosen, person.skeleton, person.scapulae)
+        still = self.musculature.sections(np.zeros(person.difference.shape))
+        self.influences: Influences = influence(
+            points,
+            person.weights,
+            still,
+            [muscle.reach.joints for muscle in chosen],
+            template=[muscle.reach.neighbourhood for muscle in chosen],
+            weighting=[muscle.reach.weighting for muscle in chosen],
+        )
+        self.skin = SlidingSkin(points, still, self.influences)
+        self._linear, self._normals = LinearSkinning(points, person.weights), Normals([person.mesh])
+        self._difference, self._out = person.difference, np.empty_like(points)
+        self._bulge = np.full(len(chosen), 1.15)
+        self._posed = self.musculature.sections(self._difference, self._bulge)
+
+    def steps(self) -> dict[str, Callable[[], object]]:
+        """The steps of a frame, in their order."""
+        return {
+            "linear skinning": lambda: self._linear.apply(self._difference, out=self._out),
+            "muscles posed": lambda: self.musculature.sections(self._difference, self._bulge),
+            "skin displaced": lambda: self.skin.apply(self._posed, self._out, self._out),
+            "normals": lambda: self._normals.apply([self._out]),
+        }
+
+
+def person() -> Person | None:
+    """The real person with the whole template fitted, or None where the data is not."""
+    if not PERSON.exists():
+        return None
+    character = read_character(PERSON)
+    body = character.body()
+    assert body.weights is not None
+    placement = place(TEMPLATE, character.skeleton, recognise(character.skeleton))
+    muscles, _ = fit_to_skin(placement.muscles, placement.skeleton, body.mesh.points, body.mesh.triangles())
+    turn = 0.2 * np.random.default_rng(0).normal(size=(character.skeleton.joint_count, 3))
+    local = character.skeleton.bind_local @ compose(np.zeros(3), xyzw_from_rotation_vector(turn))
+    difference = difference_from_bind(character.skeleton, local)
+    return Person(body.mesh, body.weights, character.skeleton, muscles, placement.scapulae, difference)
+
+
+def subdivided(whole: Person, wanted: int) -> Person:
+    """The person with every triangle cut in four, again and again, the last time only as many as needed."""
+    import trimesh
+
+    joints, table = whole.weights.padded()
+    dense = np.zeros((len(table), whole.skeleton.joint_count))
+    np.add.at(dense, (np.arange(len(table))[:, None], joints), table)
+    points, triangles = whole.mesh.points.astype(np.float64), whole.mesh.triangles().astype(np.int64)
+    while len(points) < wanted:
+        some = np.arange(min(len(triangles), int(0.55 * (wanted - len(points))) + 1))
+        points, triangles, carried = trimesh.remesh.subdivide(
+            points, triangles, face_index=some, vertex_attributes={"weights": dense}
+        )
+        dense = carried["weights"]
+    strongest = np.argsort(-dense, axis=1)[:, :4]
+    kept = np.take_along_axis(dense, strongest, axis=1)
+    kept /= kept.sum(axis=1, keepdims=True)
+    weights = weights_from_table(strongest, kept, whole.skeleton.joint_count, "subdivided")
+    return replace(whole, mesh=triangle_mesh("subdivided", points, triangles), weights=weights)
+
+
+def hero() -> dict[str, float]:
+    """The hero's figures; run in a process of its own, for its memory."""
+    whole = person()
+    assert whole is not None
+    big = subdivided(whole, HERO_VERTICES)
+    doubled = [
+        replace(m, name=f"{m.name}, again") for m in whole.muscles[: HERO_MUSCLES - len(whole.muscles)]
+    ]
+    before = _peak()
+    start = time.perf_counter()
+    made = Muscled(big, (*whole.muscles, *doubled))
+    took = {"prepared": time.perf_counter() - start}
+    timings = by_turns(made.steps(), 60)
+    return took | {
+        **{name: timing.median for name, timing in timings.items()},
+        "vertices": len(big.mesh.points),
+        "muscles": len(whole.muscles) + len(doubled),
+        "entries": len(made.influences.muscles),
+        "kept": made.skin.kept_bytes,
+        "peak before": before,
+        "peak": _peak(),
+    }
+
+
+def _peak() -> float:
+    found = re.search(r"VmHWM:\s+(\d+)", Path("/proc/self/status").read_text())
+    return float(found[1]) * 1024 if found else float("nan")
+
+
+def _muscles(timings: dict[str, Timing]) -> float:
+    return timings["muscles posed"].median + timings["skin displaced"].median
+
+
+def _plain(timings: dict[str, Timing]) -> float:
+    return timings["linear skinning"].median + timings["normals"].median
+
+
+def _one_person(whole: Person) -> list[str]:
+    made = Muscled(whole)
+    timings = by_turns(made.steps(), ROUNDS)
+    moved = int((np.diff(made.influences.starts) > 0).sum())
+    lines = [
+        f"| {len(whole.mesh.points):,} vertices, {len(whole.muscles)} muscles | median [ms] | range [ms] |",
+        "|---|---|---|",
+    ]
+    lines += [f"| {n} | {t.median:.3f} | {t.fastest:.3f}–{t.slowest:.3f} |" for n, t in timings.items()]
+    return [
+        *lines,
+        "",
+        f"Muscles add {100.0 * _muscles(timings) / _plain(timings):.0f} % to skinning with normals (medians, steps"
+        f" in turn); {moved:,} vertices are moved, by {len(made.influences.muscles):,} influences.",
+    ]
+
+
+def _growth(whole: Person) -> list[str]:
+    lines = [
+        "| vertices | muscles | influences | posed [ms] | displaced [ms] | share |",
+        "|---|---|---|---|---|---|",
+    ]
+    bodies = [whole, *(subdivided(whole, factor * len(whole.mesh.points)) for factor in (4, 16))]
+    cases = [(body, len(whole.muscles)) for body in bodies]
+    cases += [(bodies[1], len(whole.muscles) // part) for part in (2, 4)]
+    for body, count in cases:
+        made = Muscled(body, body.muscles[:count])
+        timings = by_turns(made.steps(), 60)
+        lines.append(
+            f"| {len(body.mesh.points):,} | {count} | {len(made.influences.muscles):,}"
+            f" | {timings['muscles posed'].median:.3f} | {timings['skin displaced'].median:.3f}"
+            f" | {100.0 * _muscles(timings) / _plain(timings):.0f} % |"
+        )
+    return lines
+
+
+def _hero() -> list[str]:
+    program = "import json; from benchmarks.muscles import hero; print(json.dumps(hero()))"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    found: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
+    frame = sum(found[n] for n in ("linear skinning", "muscles posed", "skin displaced", "normals"))
+    muscular = found["muscles posed"] + found["skin displaced"]
+    return [
+        f"A hero of {int(found['vertices']):,} vertices with {int(found['muscles'])} muscles"
+        f" ({int(found['entries']):,} influences), the person cut finer:",
+        f"{frame:.2f} ms a frame with normals, of it muscles {muscular:.2f} ms"
+        f" ({100.0 * muscular / (frame - muscular):.0f} % on top). Prepared in {found['prepared']:.1f} s;",
+        f"the muscles' layout holds {found['kept'] / 2**20:.0f} MiB, the process at most"
+        f" {found['peak'] / 2**20:.0f} MiB ({found['peak before'] / 2**20:.0f} MiB before preparing, mesh and"
+        " libraries).",
+    ]
+
+
+def section() -> str:
+    """The figures as a markdown section."""
+    whole = person()
+    if whole is None:
+        return "## Muscles\n\nNot measured: the data is not here (set ECORCHE_DATA)."
+    parts = (["## Muscles"], _one_person(whole), _growth(whole), _hero())
+    return "\n\n".join("\n".join(part) for part in parts)
+
+
+if __name__ == "__main__":
+    print(section())
