@@ -48,7 +48,7 @@ FOREARM_AND_HAND = (
     ),
     right(
         "extensor digitorum", "finger extensors",
-        (at(ARM, 0.115, 0.98, -0.02), at(FOREARM, 0.115, 0.06, 0.0), at(FOREARM, 0.10, 0.30, -0.01),
+        (at(ARM, 0.115, 0.99, -0.045), at(FOREARM, 0.115, 0.06, -0.01), at(FOREARM, 0.10, 0.30, -0.01),
          at(FOREARM, 0.065, 0.95, 0.0), at(HAND, 0.12, 0.70, 0.0), at(MIDDLE, 0.09, 0.30, 0.0)),
         ((HAND, "extension", 1.0), (MIDDLE, "extension", 1.0)),
         limb=FOREARM, outward=(1.0, 0.0, 0.0), thickness=0.06, force=272.0, source=HOLZBAUR, belly=0.3,
@@ -92,7 +92,7 @@ FOREARM_AND_HAND = (
     ),
     right(
         "palmaris longus", "wrist flexors",
-        (at(ARM, -0.145, 0.98, 0.0), at(FOREARM, -0.14, 0.06, 0.0), at(FOREARM, -0.13, 0.28, 0.0),
+        (at(ARM, -0.145, 0.98, 0.0), at(FOREARM, -0.14, 0.06, 0.02), at(FOREARM, -0.13, 0.28, 0.0),
          at(FOREARM, -0.06, 0.95, 0.01), at(HAND, -0.15, 0.35, 0.02)),
         ((HAND, "flexion", 1.0),),
         limb=FOREARM, outward=(-1.0, 0.0, 0.1), thickness=0.025, force=26.7, source=HOLZBAUR, belly=0.35,
@@ -100,7 +100,7 @@ FOREARM_AND_HAND = (
     ),
     right(
         "flexor carpi ulnaris", "wrist flexors",
-        (at(ARM, -0.13, 0.99, -0.04), at(FOREARM, -0.13, 0.07, -0.05), at(FOREARM, -0.11, 0.30, -0.07),
+        (at(ARM, -0.14, 0.97, 0.01), at(FOREARM, -0.13, 0.07, -0.005), at(FOREARM, -0.11, 0.30, -0.07),
          at(FOREARM, -0.045, 0.95, -0.055), at(HAND, -0.12, 0.25, -0.25)),
         ((HAND, "flexion", 1.0), (HAND, "ulnar deviation", 1.0)),
         limb=FOREARM, outward=(-0.8, 0.0, -0.8), thickness=0.055, force=128.9, source=HOLZBAUR, belly=0.4,
@@ -108,7 +108,7 @@ FOREARM_AND_HAND = (
     ),
     right(
         "flexor digitorum superficialis", "finger flexors",
-        (at(ARM, -0.12, 0.99, 0.0), at(FOREARM, -0.12, 0.07, -0.01), at(FOREARM, -0.10, 0.35, -0.02),
+        (at(ARM, -0.12, 0.99, 0.0), at(FOREARM, -0.12, 0.07, 0.02), at(FOREARM, -0.10, 0.35, -0.02),
          at(FOREARM, -0.045, 0.95, 0.0), at(HAND, -0.20, 0.75, 0.0), at(MIDDLE, -0.12, 0.30, 0.0)),
         ((HAND, "flexion", 1.0), (MIDDLE, "flexion", 1.0)),
         limb=FOREARM, outward=(-1.0, 0.0, -0.3), thickness=0.065, force=668.0, source=HOLZBAUR, belly=0.4,

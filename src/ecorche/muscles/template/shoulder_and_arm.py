@@ -36,7 +36,7 @@ SHOULDER_AND_ARM = (
     ),
     right(
         "deltoid: middle", "shoulder abductors",
-        (at(SCAPULA, 0.05, 0.06, -0.01), at(ARM, 0.15, 0.08, 0.0), at(ARM, 0.14, 0.26, 0.0),
+        (at(SCAPULA, 0.05, 0.06, -0.01), at(ARM, 0.15, 0.08, 0.025), at(ARM, 0.14, 0.26, 0.02),
          at(ARM, 0.09, 0.50, 0.02)),
         ((ARM, "abduction", 1.0),),
         limb=ARM, outward=(1.0, 0.0, 0.0), thickness=0.12, force=1142.6, source=HOLZBAUR, flatness=0.6,
@@ -52,8 +52,8 @@ SHOULDER_AND_ARM = (
     ),
     right(
         "pectoralis major: clavicular", "shoulder flexors",
-        (at(CLAVICLE, -0.62, 0.04, 0.10), at(THORAX, 0.58, -0.02, 0.12), at(ARM, 0.0, 0.06, 0.13),
-         at(ARM, 0.04, 0.24, 0.08)),
+        (at(CLAVICLE, -0.62, 0.04, 0.10), at(THORAX, 0.58, 0.02, 0.13), at(ARM, 0.03, 0.18, 0.115),
+         at(ARM, 0.04, 0.26, 0.08)),
         ((ARM, "horizontal adduction", 1.0), (ARM, "flexion", 0.6), (ARM, "internal rotation", 0.4)),
         limb=THORAX, outward=(0.2, 0.5, 1.0), thickness=0.07, force=364.4, source=HOLZBAUR,
         flatness=0.35, belly=0.42,
@@ -134,7 +134,7 @@ SHOULDER_AND_ARM = (
     ),
     right(
         "infraspinatus", "shoulder external rotators",
-        (at(SCAPULA, -0.55, -0.08, -0.16), at(SCAPULA, -0.05, 0.02, -0.10), at(ARM, 0.10, 0.02, -0.07)),
+        (at(SCAPULA, -0.55, -0.08, -0.16), at(SCAPULA, 0.0, -0.045, -0.10), at(ARM, 0.085, -0.035, -0.015)),
         ((ARM, "external rotation", 1.0),),
         limb=SCAPULA, outward=(0.2, 0.0, -1.0), thickness=0.06, force=1210.8, source=HOLZBAUR, belly=0.4,
         flatness=0.4,
@@ -177,7 +177,7 @@ SHOULDER_AND_ARM = (
     ),
     right(
         "biceps brachii: short head", "elbow flexors",
-        (at(SCAPULA, -0.12, 0.0, 0.06), at(ARM, -0.04, 0.14, 0.08), at(ARM, -0.02, 0.80, 0.095),
+        (at(SCAPULA, -0.12, 0.01, 0.06), at(ARM, -0.04, 0.18, 0.085), at(ARM, -0.02, 0.80, 0.095),
          at(FOREARM, -0.03, 0.16, 0.03)),
         ((FOREARM, "flexion", 1.0), (FOREARM, "supination", 0.6), (ARM, "flexion", 0.3)),
         limb=ARM, outward=(-0.3, 0.0, 1.0), thickness=0.09, force=435.6, source=HOLZBAUR, belly=0.5,

@@ -24,7 +24,7 @@ TRUNK_MUSCLES = (
     ),
     right(
         "external oblique: lateral", "trunk lateral flexors",
-        (at(WAIST, 0.68, -0.40, 0.04), at(LUMBAR, 0.64, 0.05, 0.07), at(PELVIS, 1.10, 0.20, 0.07)),
+        (at(WAIST, 0.68, -0.40, 0.0), at(LUMBAR, 0.64, 0.05, 0.05), at(PELVIS, 1.08, 0.19, 0.12)),
         ((LUMBAR, "lateral flexion", 1.0), (LUMBAR, "flexion", 0.2)),
         limb=THORAX, outward=(1.0, 0.0, 0.2), thickness=0.08, force=500.0, source=ESTIMATE, flatness=0.3,
     ),
