@@ -4,13 +4,13 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMPS := .cache/stamps
 
-.PHONY: help demo test test-oldest bench docs lint clean
+.PHONY: help demo test test-oldest bench pictures docs lint clean
 .DEFAULT_GOAL := help
 
 help:  ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
-demo: $(STAMPS)/python  ## bake a moving character: a film, a picture, a USD and a glTF file in out/
+demo: $(STAMPS)/python  ## the built-in écorché and a real person flex: a film, a picture, a USD and a glTF file in out/
 	@$(BIN)/python examples/demo.py out
 
 test: $(STAMPS)/python $(STAMPS)/peers lint  ## everything the project promises, checked
@@ -29,6 +29,9 @@ test-oldest: $(STAMPS)/oldest  ## the core on NumPy 1.26, which Blender pins
 
 bench: $(STAMPS)/python $(STAMPS)/peers  ## measure, and write benchmarks/RESULTS.md anew
 	$(BIN)/python -m benchmarks.run
+
+pictures: $(STAMPS)/python  ## muscles of five real people in eight poses, as sheets in out/pictures; takes a while
+	$(BIN)/python examples/muscle_pictures.py out/pictures
 
 docs: $(STAMPS)/python  ## regenerate what the docs hold of generated text
 	$(BIN)/python -m ecorche.document.schema

@@ -1,8 +1,8 @@
-"""The whole ground in one run: a person read, moved, skinned, baked and shown.
+"""Muscles under two skins in one run: the built-in écorché and a real person, flexed side by side.
 
     python examples/demo.py [OUTPUT_FOLDER]
 
-Leaves a character, a USD cache, a glTF file, a contact sheet, a picture and a film, and says where.
+Leaves characters, their rigs, a USD cache, a glTF file, pictures and a film, and says where.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from pathlib import Path
 
 import ecorche
 
+EXAMPLES = Path(__file__).parent
+
 
 def main(folder: Path) -> None:
     """Make everything in ``folder``."""
@@ -22,24 +24,41 @@ def main(folder: Path) -> None:
     def done(path: Path, what: str) -> None:
         print(f"{time.perf_counter() - started:6.1f} s  {path}  {what}", flush=True)
 
-    man = ecorche.sample_human()
-    ecorche.write_take(folder / "man.glb", ecorche.Take(man))
-    done(folder / "man.glb", "a CC0 person, rigged and skinned")
+    takes = {}
+    for name, character in (("figure", ecorche.ecorche_figure()), ("man", ecorche.sample_human())):
+        file = folder / f"{name}.glb"
+        ecorche.write_take(file, ecorche.Take(character))
+        done(file, "the built-in écorché" if name == "figure" else "a CC0 person, rigged and skinned")
+        rig = ecorche.create_rig(character, file, folder / f"{name}.ecorche")
+        ecorche.write_rig(folder / f"{name}.ecorche", rig)
+        done(folder / f"{name}.ecorche", f"{len(rig.spec.muscles.named)} muscles fitted under the skin")
+        curl = ecorche.read_keyframes(EXAMPLES / "curl.pose", character.skeleton)
+        takes[name] = ecorche.perform(character, curl, rig=rig).take
 
-    walk = ecorche.read_keyframes(Path(__file__).parent / "walk.pose", man.skeleton)
-    take = ecorche.perform(man, walk, skinning="dual_quaternion").take
-    ecorche.write_take(folder / "walk.usdc", take)
-    done(folder / "walk.usdc", f"{len(walk.times)} frames of skin, for Blender, Houdini, Maya")
-    for note in ecorche.write_take(folder / "walk.glb", take).notes:
+    man = takes["man"]
+    ecorche.write_take(folder / "curl.usdc", man)
+    done(folder / "curl.usdc", "every frame of the man's skin, for Blender, Houdini, Maya")
+    for note in ecorche.write_take(folder / "curl.glb", man).notes:
         print(f"          {note}")
-    done(folder / "walk.glb", "the same for the web and for game engines")
-    ecorche.render_picture(folder / "walk.png", take, frame=len(walk.times) // 4)
-    done(folder / "walk.png", "a picture")
-    cycle = ecorche.perform(man, walk, frames=(0, 36), skinning="dual_quaternion").take
-    ecorche.render_contact_sheet(folder / "walk-sheet.png", cycle, frames=6, columns=6, size=(240, 400))
-    done(folder / "walk-sheet.png", "a contact sheet, the README's picture")
-    ecorche.render_film(folder / "walk.mp4", take)
-    done(folder / "walk.mp4", "a film")
+    done(folder / "curl.glb", "the same for the web and for game engines")
+    held = 48
+    ecorche.render_layers(
+        folder / "curl.png",
+        takes,
+        layers=("plain", "muscles", "result", "difference"),
+        views=("three_quarter",),
+        frame=held,
+    )
+    done(folder / "curl.png", "skinning alone, the muscles, the result, and what they changed")
+    ecorche.render_layers(
+        folder / "curl.mp4",
+        takes,
+        layers=("muscles", "result"),
+        views=("three_quarter",),
+        size=(320, 480),
+        rate=15.0,
+    )
+    done(folder / "curl.mp4", "both flexing, side by side")
 
 
 if __name__ == "__main__":

@@ -146,9 +146,9 @@ def test_differences_of_a_sheet_share_one_scale(tmp_path: Path) -> None:
     def redness(pixel: Pixels) -> int:
         return int(pixel[0] - pixel[2])
 
-    below = (BELLY[0] + SMALL[1] + caption_height(SMALL[1]) + GAP, BELLY[1])
+    beside = (BELLY[0], BELLY[1] + SMALL[0] + GAP)
     assert redness(both[BELLY]) < 0.5 * redness(alone[BELLY])
-    assert redness(both[below]) > 1.5 * redness(both[BELLY])
+    assert redness(both[beside]) > 1.5 * redness(both[BELLY])
 
 
 def test_muscles_are_red_under_the_skin_with_pale_tendons(tmp_path: Path) -> None:

@@ -23,6 +23,7 @@ import numpy.typing as npt
 from ecorche.base.closest_point import TriangleSurface
 from ecorche.base.mesh import coincident_groups
 from ecorche.base.rotations import normalise
+from ecorche.base.signed_distance import SignedSurface
 from ecorche.body.character import Character
 from ecorche.body.frames import PointSet
 from ecorche.body.transfer import vertex_normals
@@ -38,6 +39,8 @@ SEARCH = 1.5
 """In a frame cloth is looked for within this many times that distance."""
 SAME_WAY, ROUGHLY_SAME_WAY = 0.5, 0.3
 """Least cosine between the normals of skin and cloth, at bind and in a frame."""
+WORN = 0.5
+"""A mesh is worn if at least this share of it lies outside the skin: bones and eyes are not."""
 COUNTED = 1e-4
 """Depths up to this [m] are none: a tenth of a millimetre is rounding and facets."""
 
@@ -179,11 +182,19 @@ def covers(character: Character, skin: int, bind: Sequence[PointSet]) -> tuple[C
     Arguments are those of `garment_transfers`.
     """
     triangles = character.meshes[skin].mesh.triangles()
+    surface = SignedSurface(bind[skin], triangles)
     found = [
-        None if number == skin else Cover(bind[skin], triangles, bind[number], mesh.mesh.triangles())
+        None
+        if number == skin or not _is_worn(surface, bind[number])
+        else Cover(bind[skin], triangles, bind[number], mesh.mesh.triangles())
         for number, mesh in enumerate(character.meshes)
     ]
     return tuple(cover if cover is not None and len(cover.covered) else None for cover in found)
+
+
+def _is_worn(skin: SignedSurface, points: PointSet) -> bool:
+    """Whether a mesh lies outside the skin, for the most part."""
+    return len(points) > 0 and bool(np.mean(skin.depth(points)[0] < 0.0) >= WORN)
 
 
 @dataclass(frozen=True, eq=False)

@@ -27,7 +27,9 @@ class Method(StrEnum):
 
 
 def bake(
-    character: Path = typer.Argument(help="A character (glTF, USD, X3D, MJCF) or a rig (.ecorche)."),
+    character: Path | None = typer.Argument(
+        None, help="A character (glTF, USD, X3D, MJCF) or a rig (.ecorche); default: the built-in figure."
+    ),
     output: Path = typer.Option(..., "-o", "--output", help="The file to make: .usdc, .glb, .pc2, .npz, …"),
     motion: Path | None = typer.Option(
         None,
@@ -108,7 +110,7 @@ def bake(
         return
     if subject.character.notes:
         noted = counted(len(subject.character.notes), "note")
-        typer.echo(f"note: reading gave {noted}; see them with: ecorche info {character}")
+        typer.echo(f"note: reading gave {noted}; see them with: ecorche info {character or ''}".rstrip())
     for note in clip_note(subject.character, chosen, clip):
         typer.echo(f"note: {note}")
     for report in (performance.retargeting, performance.limits):

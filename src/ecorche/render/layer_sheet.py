@@ -50,6 +50,7 @@ def render_layers(
 ) -> None:
     """Draw layers of a take side by side: rows are takes and layers, columns are moments and views.
 
+    Several takes at one moment from one side stand side by side, and rows are layers.
     Differences of one sheet share one scale; what colours mean stands on a bar below.
 
     Args:
@@ -87,7 +88,12 @@ def render_layers(
         for name, t in takes.items()
         for layer in layers
     }
-    sheet = _Sheet(takes, numbers, made, tuple(views), focus, skeleton, moving)
+    moments = 1 if moving else max(len(n) for n in numbers.values())
+    abreast = len(takes) if len(views) * moments == 1 else 1
+    if abreast > 1:  # nothing else fills a row: the takes stand side by side, a layer below another
+        made = {(name, layer): made[name, layer] for layer in layers for name in takes}
+    columns = len(views) * moments * abreast
+    sheet = _Sheet(takes, numbers, made, tuple(views), focus, skeleton, moving, columns)
     pixels = size or sheet.size(PICTURE_PIXELS if sheet.cells == 1 else CELL_PIXELS)
     if sheet.cells > MOST_CELLS:
         raise EcorcheError(
@@ -107,7 +113,7 @@ def render_layers(
 
 @dataclass(frozen=True, eq=False)
 class _Sheet:
-    """Rows of takes and layers, columns of moments and views."""
+    """Pictures of takes and layers, of each its moments and views, in so many columns."""
 
     takes: Mapping[str, Layers]
     numbers: Mapping[str, Sequence[int]]
@@ -116,17 +122,13 @@ class _Sheet:
     focus: Focus | None
     skeleton: bool
     moving: bool
-
-    @property
-    def columns(self) -> int:
-        """Pictures in a row of a still sheet."""
-        moments = 1 if self.moving else max(len(n) for n in self.numbers.values())
-        return len(self.views) * moments
+    columns: int
 
     @property
     def cells(self) -> int:
         """Pictures on the sheet."""
-        return len(self.layers) * self.columns
+        moments = 1 if self.moving else max(len(n) for n in self.numbers.values())
+        return len(self.layers) * len(self.views) * moments
 
     def size(self, pixels: int) -> tuple[int, int]:
         """Width and height that suit all takes from all sides."""
