@@ -1,4 +1,4 @@
-"""What muscles add to a frame: on a real person, by vertices, by muscles, and on a hero of 300,000 vertices."""
+"""What muscles add to a frame: on a person, by vertices and muscles, and on a hero of 300,000 vertices."""
 
 from __future__ import annotations
 
@@ -170,8 +170,8 @@ def _one_person(whole: Person) -> list[str]:
     return [
         *lines,
         "",
-        f"Muscles add {100.0 * _muscles(timings) / _plain(timings):.0f} % to skinning with normals (medians, steps"
-        f" in turn); {moved:,} vertices are moved, by {len(made.influences.muscles):,} influences.",
+        f"Muscles add {100.0 * _muscles(timings) / _plain(timings):.0f} % to skinning with normals (medians,"
+        f" steps in turn); {moved:,} vertices are moved, by {len(made.influences.muscles):,} influences.",
     ]
 
 

@@ -131,6 +131,19 @@ def test_points_are_gathered_scattered_and_stored_in_a_row() -> None:
     np.testing.assert_array_equal(stored, points[vertices.reshape(-1)])
 
 
+def test_doubles_are_rounded_as_numpy_rounds_them() -> None:
+    @njit  # type: ignore[untyped-decorator]
+    def rounded(doubles: npt.NDArray[np.float64], out: Vectors) -> None:
+        for row in range(len(out)):
+            lanes.store(out, row, lanes.load_rounded(doubles, row))
+
+    doubles = np.random.default_rng(5).normal(size=(40, WIDTH)) * 10.0 ** np.arange(-20, 20)[:, None]
+    doubles[3, :4] = [0.0, -0.0, np.nextafter(1.0, 2.0), -1e-42]
+    out = np.empty((40, WIDTH), np.float32)
+    rounded(doubles, out)
+    assert out.tobytes() == doubles.astype(np.float32).tobytes()
+
+
 def test_a_broadcast_fills_every_lane() -> None:
     @njit  # type: ignore[untyped-decorator]
     def run(out: Vectors) -> None:
