@@ -197,14 +197,20 @@ def test_muscles_are_coloured_by_activation(tmp_path: Path) -> None:
     assert active.sum() > at_rest.sum() + 80
 
 
+def _side_by_side(sheet: Pixels) -> tuple[Pixels, Pixels]:
+    """Two pictures in a row, without their captions."""
+    return sheet[: SMALL[1], : SMALL[0]], sheet[: SMALL[1], SMALL[0] + GAP :]
+
+
 def test_layers_of_one_take_are_seen_from_one_place(tmp_path: Path) -> None:
     """The same take as plain and as result gives the same pixels; with a muscle at work it does not."""
     still = _muscled()
     sheet = _drawn(tmp_path / "a.png", Layers(still, still), layers=("plain", "result"))
-    step = SMALL[1] + caption_height(SMALL[1]) + GAP
-    np.testing.assert_array_equal(sheet[: SMALL[1]], sheet[step : step + SMALL[1]])
-    sheet = _drawn(tmp_path / "b.png", still, layers=("plain", "result"))
-    changed = np.abs(sheet[: SMALL[1]] - sheet[step : step + SMALL[1]]).max(axis=-1) > 8
+    assert sheet.shape[:2] == (SMALL[1] + caption_height(SMALL[1]), 2 * SMALL[0] + GAP)
+    plain, result = _side_by_side(sheet)
+    np.testing.assert_array_equal(plain, result)
+    plain, result = _side_by_side(_drawn(tmp_path / "b.png", still, layers=("plain", "result")))
+    changed = np.abs(plain - result).max(axis=-1) > 8
     rows = np.flatnonzero(changed.any(axis=1))
     assert 20 < rows.min() < rows.max() < 130  # over the muscle, not along the outline of everything
 

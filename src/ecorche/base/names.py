@@ -15,11 +15,12 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
 
 
 def suggestion(name: str, known: Iterable[str], *, at_most: int = 12) -> str:
-    """A remedy sentence for an unknown name: the nearest one, or the list of choices."""
+    """A remedy sentence for an unknown name: the nearest one, those it is a part of, or the choices."""
     known = list(known)
     best = nearest(name, known)
     if best is not None:
         return f"Did you mean {best!r}?"
+    known = [k for k in known if name and name.casefold() in k.casefold()] or known
     listed = ", ".join(repr(k) for k in known[:at_most])
     more = f" and {len(known) - at_most} more" if len(known) > at_most else ""
     return f"Known: {listed}{more}" if known else "There is none to choose from"

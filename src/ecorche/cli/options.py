@@ -36,8 +36,9 @@ MESH: Any = typer.Option(None, help="PC2, NPZ: which mesh; default: the body. NP
 
 
 def counted(count: int, noun: str) -> str:
-    """``1 frame``, ``1,200 frames``."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+    """``1 frame``, ``1,200 frames``, ``3 vertices``."""
+    many = f"{noun[:-2]}ices" if noun.endswith("ex") else f"{noun}s"
+    return f"{count:,} {noun if count == 1 else many}"
 
 
 def frame_range(text: str | None) -> tuple[int, int] | None:

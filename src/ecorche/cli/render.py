@@ -41,7 +41,8 @@ def render(
     ),
     layers: str | None = typer.Option(
         None,
-        help="plain, muscles, result, difference, or several: a row each. A rig's; else there is only plain.",
+        help="plain, muscles, result, difference, or several: a row each, of one view side by side."
+        " A rig's; else there is only plain.",
     ),
     view: str = typer.Option(
         "three_quarter",

@@ -91,7 +91,9 @@ def rig(
     )
     if spec.arrays is not None:
         typer.echo(f"{target.with_name(spec.arrays.file)}: its arrays; keep the two together")
-    typer.echo(f"move it: ecorche bake {target} --motion walk.bvh -o walk.usdc")
+    if spec.muscles.named:
+        typer.echo(f"see it: ecorche render {target} --layers muscles -o {target.with_suffix('.png')}")
+    typer.echo(f"move it: ecorche bake {target} --motion MOTION -o {target.with_suffix('.usdc')}")
 
 
 def muscle_gains(texts: list[str]) -> dict[str, float]:

@@ -50,7 +50,8 @@ def render_layers(
 ) -> None:
     """Draw layers of a take side by side: rows are takes and layers, columns are moments and views.
 
-    Several takes at one moment from one side stand side by side, and rows are layers.
+    At one moment from one side several takes stand side by side, and rows are layers; of one take all
+    layers stand in a row.
     Differences of one sheet share one scale; what colours mean stands on a bar below.
 
     Args:
@@ -89,10 +90,10 @@ def render_layers(
         for layer in layers
     }
     moments = 1 if moving else max(len(n) for n in numbers.values())
-    abreast = len(takes) if len(views) * moments == 1 else 1
-    if abreast > 1:  # nothing else fills a row: the takes stand side by side, a layer below another
+    columns = len(views) * moments
+    if columns == 1:  # nothing else fills a row: the takes stand side by side, or the layers of one
+        columns = len(takes) if len(takes) > 1 else len(layers)
         made = {(name, layer): made[name, layer] for layer in layers for name in takes}
-    columns = len(views) * moments * abreast
     sheet = _Sheet(takes, numbers, made, tuple(views), focus, skeleton, moving, columns)
     pixels = size or sheet.size(PICTURE_PIXELS if sheet.cells == 1 else CELL_PIXELS)
     if sheet.cells > MOST_CELLS:
