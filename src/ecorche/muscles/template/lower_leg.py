@@ -3,8 +3,11 @@
 Attachments and actions after Gray's Anatomy (41st ed., ch. 83-84) and Kendall (5th ed., ch. 7); forces of
 Rajagopal et al. (2016), soleus shared between its two sides. Retinacula are via points: those before the
 ankle hold the extensors down, those behind the malleoli turn tendons forward. At the foot y is forward, z up.
-Bellies ride on the shank. Under load the calf resists dorsiflexion, a little. On tiptoe the ground bends the
-toes, so that extended toes work their extensors only by half.
+Bellies ride on the shank. Rigs put the joint of the toes a few millimetres under the skin of the instep:
+tendons that lift the toes end shortly behind it, where there is room above its axis.
+
+Under load the calf resists dorsiflexion, a little. On tiptoe the ground bends the toes, so that extended toes
+work their extensors only by half.
 """
 
 from __future__ import annotations
@@ -22,7 +25,7 @@ LOWER_LEG = (
     right(
         "extensor digitorum longus", "toe extensors",
         (at(SHANK, 0.08, 0.12, 0.0), at(SHANK, 0.07, 0.45, 0.01), at(SHANK, 0.045, 0.72, 0.02),
-         at(SHANK, 0.02, 0.93, 0.038), at(FOOT, 0.06, 0.45, -0.20), at(TOES, 0.04, 0.04, 0.02)),
+         at(SHANK, 0.02, 0.93, 0.038), at(FOOT, 0.06, 0.45, -0.245), at(TOES, 0.0, -0.12, 0.07)),
         ((FOOT, "dorsiflexion", 1.0), (FOOT, "eversion", 0.4), (TOES, "extension", 0.5)),
         limb=SHANK, outward=(1.0, 0.0, 0.8), thickness=0.03, force=603.0, source=RAJAGOPAL, belly=0.3,
     ),
@@ -97,7 +100,7 @@ LOWER_LEG = (
     ),
     right(
         "extensor digitorum brevis", "toe extensors",
-        (at(FOOT, 0.10, 0.22, -0.25), at(TOES, 0.02, 0.03, 0.02)),
+        (at(FOOT, 0.10, 0.22, -0.25), at(TOES, 0.0, -0.10, 0.05)),
         ((TOES, "extension", 0.5),),
         limb=FOOT, outward=(0.3, 0.0, 1.0), thickness=0.06, force=80.0, source=ESTIMATE, belly=0.3,
     ),

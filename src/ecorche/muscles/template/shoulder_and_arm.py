@@ -141,7 +141,7 @@ SHOULDER_AND_ARM = (
     ),
     right(
         "rhomboid major", "scapular retractors",
-        (at(THORAX, 0.02, 0.06, -0.12), at(SCAPULA, -0.48, -0.06, -0.15)),
+        (at(THORAX, 0.02, 0.06, -0.12), at(SCAPULA, -0.44, -0.04, -0.145)),
         ((CLAVICLE, "retraction", 1.0), (CLAVICLE, "elevation", 0.4)),
         limb=THORAX, outward=(0.1, 0.0, -1.0), thickness=0.06, force=400.0, source=ESTIMATE, flatness=0.25,
         deep=True,
