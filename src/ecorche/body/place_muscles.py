@@ -58,7 +58,7 @@ class MuscleReport:
         if self.left_out:
             names = _listed([left.name for left in self.left_out])
             reasons = list(dict.fromkeys(left.reason for left in self.left_out))
-            more = f" (and {len(reasons) - 1} reasons more)" if len(reasons) > 1 else ""
+            more = _and_more(len(reasons) - 1, "reason")
             told.append(f"{len(self.left_out)} left out: {names}; {reasons[0]}{more}")
         if self.moved:
             far = max(self.moved, key=lambda m: m.distance)
@@ -73,8 +73,7 @@ class MuscleReport:
                 f" lacks {1000.0 * worst[1]:.1f} mm"
             )
         if self.notes:
-            more = f" (and {len(self.notes) - 1} notes more)" if len(self.notes) > 1 else ""
-            told.append(f"{self.notes[0]}{more}")
+            told.append(f"{self.notes[0]}{_and_more(len(self.notes) - 1, 'note')}")
         return told
 
 
@@ -217,3 +216,8 @@ def _require_groups(placement: Placement, gains: Mapping[str, float]) -> None:
 def _listed(names: Sequence[str]) -> str:
     more = f" and {len(names) - TOLD} more" if len(names) > TOLD else ""
     return ", ".join(map(repr, names[:TOLD])) + more
+
+
+def _and_more(count: int, noun: str) -> str:
+    """`` (and 3 more notes)``; nothing for none."""
+    return f" (and {count} more {noun}{'' if count == 1 else 's'})" if count else ""
