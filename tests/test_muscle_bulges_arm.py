@@ -58,6 +58,18 @@ def test_a_bent_arm_bulges_most_over_the_biceps(data: Path, name: str, side: str
     assert arm.dent > -0.8 * arm.outward[arm.peak]  # no furrow beside the bulge comes near its height
 
 
+@pytest.mark.parametrize("side", ["r", "l"])
+@pytest.mark.parametrize("name", PEOPLE)
+def test_a_fist_swells_the_forearm_a_little(data: Path, name: str, side: str, figure: Figure) -> None:
+    """Most over the flexor of the fingers; as much as on a real forearm, whose girth grows by 1 to 3 %."""
+    arm = limb_at(_example(data, name, "fist"), CLENCHED, f"{side}_elbow", f"{side}_radiocarpal")
+    assert arm.outward[arm.peak] > 0.002
+    assert arm.is_over_a_belly(arm.peak, "flexor digitorum superficialis")
+    growth = arm.growth(arm.plain[arm.peak])
+    figure(f"girth of the forearm in a fist against plain skinning, {name} {side}", growth, 0.01, "share")
+    assert 0.01 < growth < 0.035
+
+
 @pytest.mark.parametrize("name", PEOPLE)
 def test_muscles_work_when_an_animator_expects_them_to(data: Path, name: str) -> None:
     expected = {
