@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from ecorche.base.rotations import normalise
 from ecorche.muscles.sections import Sections
+from ecorche.skin.sliding import BRIDGED
 
 Floats = npt.NDArray[np.float64]
 Points = npt.NDArray[np.float32]
@@ -96,3 +97,10 @@ def patch(height: float, x: Floats, z: Floats) -> Points:
     """A flat patch of skin at ``height`` over the muscle's line, points (len(x) · len(z), 3)."""
     grid_x, grid_z = np.meshgrid(x, z, indexing="ij")
     return np.stack([grid_x, np.full_like(grid_x, height), grid_z], -1).reshape(-1, 3).astype(np.float32)
+
+
+def saturated(delta: Floats, limit: Floats | float) -> Floats:
+    """δ (1 − 4/27 (δ/l)²), held at ±l from 3/2 l on; inwards the same with a lesser l."""
+    most = np.where(delta < 0.0, BRIDGED, 1.0) * np.asarray(limit)
+    part = np.clip(delta / most, -1.5, 1.5)
+    return np.asarray(most * part * (1.0 - 4.0 / 27.0 * part**2))

@@ -80,9 +80,7 @@ def test_a_mesh_an_exporter_reordered_is_carried_over_its_surface(man: Character
     np.testing.assert_allclose(brought.weights, weights, atol=1e-5)
 
 
-def test_painted_weights_are_kept_and_move_the_skin(
-    rig: Rig, man: Character, tmp_path: Path
-) -> None:
+def test_painted_weights_are_kept_and_move_the_skin(rig: Rig, man: Character, tmp_path: Path) -> None:
     weights = _painted(man)
     written = write_rig(tmp_path / "man.ecorche", with_weights(rig, BICEPS, weights))
     again = read_rig(tmp_path / "man.ecorche")

@@ -25,11 +25,13 @@ from ecorche.muscles.activation import (
     JointDriven,
     bulge_from_activation,
 )
+from ecorche.muscles.centre_lines import stations
 from ecorche.muscles.muscle import Muscle
 from ecorche.muscles.musculature import Musculature, musculature
 from ecorche.skeleton.naming.recognise import recognise
 from ecorche.skin.delta_transfer import DeltaTransfer
 from ecorche.skin.influence import Influences, influence
+from ecorche.skin.path_carriers import PathCarriers
 from ecorche.skin.sliding import SlidingSkin
 
 Floats = npt.NDArray[np.float64]
@@ -137,6 +139,7 @@ def compile_muscles(
         radius=_radii(muscles),
         painted=_painted(rig, muscles, body.name),
         names=joined.names,
+        carriers=_carriers(joined),
     )
     gains = np.array([spec.gains.get(muscle.group, 1.0) for muscle in muscles])
     return BodyMuscles(
@@ -164,6 +167,17 @@ def named_activation(
     """Activation by the joints the muscles act on: one of `BY_JOINTS`."""
     naming = recognise(character.skeleton, rig.spec.skeleton.mapping or None)
     return BY_JOINTS[source](character.skeleton, naming, [muscle.actions for muscle in muscles])
+
+
+def _carriers(muscles: Musculature) -> PathCarriers:
+    """The character's joints that carry each station; a virtual scapula counts as what it rides on."""
+    paths = muscles.frames.paths
+    node, share = stations(muscles.frames)
+    rides_on = np.arange(paths.skeleton.joint_count)
+    for number, scapula in enumerate(muscles.scapulae):
+        rides_on[paths.skeleton.joint_count - len(muscles.scapulae) + number] = scapula.girdle
+    joints = rides_on[paths.joints]
+    return PathCarriers(np.stack([joints[node - 1], joints[node]], axis=-1), share)
 
 
 def _radii(muscles: Sequence[Muscle]) -> Floats:

@@ -14,6 +14,12 @@ thickness is taken over all control values, so that a weight never exceeds one; 
 weight lies on the joints a muscle is concerned with are candidates, so that an arm hanging at
 the side never claims the flank.
 
+Skin that follows the very joints its part of the path rides on parts from the path only if the muscle makes
+it. Skin between two limbs does so by skinning alone: in a deep bend linear blending and the path are
+centimetres apart. So each influence has a share κ in how much of the skin's distance to the path counts:
+all where skin weights and the path's joints overlap by `WITH_PATH`, none at `APART_FROM_PATH`, where only the
+change of the muscle's height moves the skin.
+
 A muscle that is weak beside others over the same vertex adds work and nothing to see. So a weight w fades out
 with what it is beside all of them, ``r = w / (Σ w⁴)^¼``, from `FULL_BESIDE` down to nothing at `GONE_BESIDE`:
 smooth from vertex to vertex, so that no border appears. On two real people with all muscles tense this moves
@@ -33,6 +39,7 @@ from ecorche.base.checks import require_indices
 from ecorche.base.smooth_step import smooth_step
 from ecorche.errors import EcorcheError, MeshError
 from ecorche.muscles.sections import SectionCoordinates, Sections
+from ecorche.skin.path_carriers import PathCarriers
 from ecorche.skin.weights import SkinWeights
 
 Floats = npt.NDArray[np.float64]
@@ -42,6 +49,8 @@ Weighting = Literal["binary", "spline"]
 
 GONE_BESIDE, FULL_BESIDE = 0.05, 0.2
 """A weight below the first share of what all muscles of its vertex have is left out, from the second kept."""
+APART_FROM_PATH, WITH_PATH = 0.5, 0.9
+"""Overlap of a vertex's skin weights with the joints its part of the path rides on, see κ."""
 _LEAST = 1e-6
 """Weights up to this are left out: they would move a vertex by less than a thousandth of a hair."""
 
@@ -85,6 +94,7 @@ class Influences:
         fat: ``L_fat = v − σ b`` at bind, how far the skin is from the muscle [m], (entries,), float32.
         side: σ, 1 on the outer side and −1 on the inner, between them only in a narrow band of the
             radial template, shape (entries,), float32.
+        follow: κ, how much of the skin's distance to the path counts, 0 to 1, shape (entries,), float32.
     """
 
     starts: npt.NDArray[np.int32]
@@ -95,6 +105,7 @@ class Influences:
     a: Reals
     fat: Reals
     side: Reals
+    follow: Reals
 
     def __repr__(self) -> str:
         return f"Influences({self.vertex_count} vertices, {len(self.muscles)} entries)"
@@ -121,6 +132,7 @@ def influence(
     fades: Fades | None = None,
     painted: Mapping[int, npt.ArrayLike] | None = None,
     names: Sequence[str] = (),
+    carriers: PathCarriers | None = None,
 ) -> Influences:
     """Find the vertices each muscle moves, from the skin and the muscles at bind.
 
@@ -136,6 +148,7 @@ def influence(
         fades: Widths of the borders.
         painted: Weights 0 … 1 of every vertex that take the place of those found, by muscle number.
         names: What the muscles are called, for messages.
+        carriers: The joints each part of each path rides on; without them κ is 1 everywhere.
     """
     count = len(bind)
     if points.shape != (weights.vertex_count, 3):
@@ -179,7 +192,11 @@ def influence(
             if weightings[muscle] == "spline":
                 weight *= np.clip(at.thickness / max(greatest[muscle], 1e-30), 0.0, 1.0)
         kept = weight > (0.0 if muscle in by_hand else _LEAST)
-        columns = np.stack([weight, at.t, at.place, at.a, at.v - side * at.height, side])[:, kept]
+        follow = np.ones(len(vertices))
+        if carriers is not None:
+            overlap = carriers.overlap(muscle, at, weights, vertices)
+            follow = smooth_step((overlap - APART_FROM_PATH) / (WITH_PATH - APART_FROM_PATH))
+        columns = np.stack([weight, at.t, at.place, at.a, at.v - side * at.height, side, follow])[:, kept]
         found.append((vertices[kept], np.full(kept.sum(), muscle), columns))
     return _in_rows(found, weights.vertex_count, np.isin(np.arange(count), list(by_hand)))
 
@@ -208,7 +225,7 @@ def _in_rows(
     """Entries found muscle by muscle, the weak ones faded out, brought to the order of vertices."""
     vertices = np.concatenate([np.zeros(0, np.int64), *(v for v, _, _ in found)])
     muscles = np.concatenate([np.zeros(0, np.int64), *(m for _, m, _ in found)])
-    columns = np.concatenate([np.zeros((6, 0)), *(c for _, _, c in found)], axis=1)
+    columns = np.concatenate([np.zeros((7, 0)), *(c for _, _, c in found)], axis=1)
     beside = columns[0] / np.bincount(vertices, columns[0] ** 4, minlength=vertex_count)[vertices] ** 0.25
     fading = smooth_step((beside - GONE_BESIDE) / (FULL_BESIDE - GONE_BESIDE))
     columns[0] *= np.where(by_hand[muscles], 1.0, fading)

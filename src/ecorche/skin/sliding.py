@@ -7,11 +7,13 @@ coordinates in the section through it, b the height of the muscle's surface ther
 are now below it and is never dragged along them. L_fat is what the very same kernel measured at bind:
 the difference from bind is zero bit for bit where the muscles and the skin are those of the bind.
 
-Two things are added. A muscle has a gain, by which its δ is multiplied. And δ saturates, before the gain:
-with ``l = s_f C_T`` at the bind t, the muscle's own half-axis there, δ becomes ``δ (1 − (δ/l)² 4/27)`` and
-from ``|δ| = 3/2 l`` on stays ±l. The slope is continuous, 1 at δ = 0 and 0 at the end; a quarter of l loses
-one per cent. So a path that leaves its limb, or a muscle edited beyond sense, moves no vertex by more than
-the muscle is thick.
+Three things are added. Of ``L_fat − v`` only the share κ counts (`influence`): where skin and path do not
+follow the same joints, ``δ = σ (b − b_bind)`` remains, the change of the muscle's own height. A muscle has a
+gain, by which its δ is multiplied. And δ saturates, before the gain: with ``l = s_f C_T`` at the bind t, the
+muscle's own half-axis there, δ becomes ``δ (1 − (δ/l)² 4/27)`` and from ``δ = 3/2 l`` on stays l; inwards
+the same with `BRIDGED` l, because taut skin and fat bridge the hollow beside a tensed muscle, which is
+narrower than a slack one, and do not line it. The slope is continuous, 1 at δ = 0 and 0 at the ends. So a
+path that leaves its limb, or a muscle edited beyond sense, moves no vertex by more than the muscle is thick.
 
 Over a bent muscle the section is that of the vertex's bind place between two stations of the posed centre
 line (`CentreLines`), and S_d is that of the place.
@@ -65,16 +67,19 @@ from ecorche.skin.muscle_groups import group_by_muscles
 
 Floats = npt.NDArray[np.float64]
 
+BRIDGED = 0.4
+"""Inwards δ saturates at this part of what it does outwards: taut skin and fat bridge a hollow."""
 SATURATED = 1.5
 """From so many half-axes on, δ is one half-axis."""
 
 _LOWEST, _HIGHEST = np.float32(-ENDS), np.float32(1.0 + ENDS)
 _FIRST, _LAST, _PARABOLA = np.float32(ENDS), np.float32(1.0 - ENDS), np.float32(0.25 / ENDS)
 _OVER_RIM, _ROOT_RIM = np.float32(1.0 / RIM), np.float32(np.sqrt(RIM))
+_BRIDGED, _SOONER = np.float32(BRIDGED), np.float32(1.0 / BRIDGED)
 _ZERO, _ONE, _THIRD = np.float32(0.0), np.float32(1.0), np.float32(1.0 / 3.0)
 
-# the lanes a row keeps: w² gain / Σ w times the saturated δ, one over it, L_fat, place between stations, σ
-_PUSH, _OVER, _REST, _PLACE, _SIGMA, _KEPT = 0, 1, 2, 3, 4, 5
+# the lanes a row keeps: w² gain / Σ w times the saturated δ, one over it, L_fat, place between stations, σ, κ
+_PUSH, _OVER, _REST, _PLACE, _SIGMA, _FOLLOW, _KEPT = 0, 1, 2, 3, 4, 5, 6
 
 
 class SlidingSkin:
@@ -110,6 +115,7 @@ class SlidingSkin:
         # a lane without this muscle stands at the row's first station, and is moved by nothing
         self._rows[:, _PLACE] = np.where(own, lanes(influences.place), np.maximum(self._spans[:, :1], 0))
         self._rows[:, _SIGMA] = lanes(influences.side)
+        self._rows[:, _FOLLOW] = lanes(influences.follow)
         self._run(bind, self._fitting(points).copy(), learn=True)
         limit = SATURATED * self._rows[:, _OVER]  # what the kernel leaves there when it learns
         share = _shares(influences) * _checked_gains(gains, len(bind))[influences.muscles]
@@ -379,14 +385,18 @@ def _slide_group(
         cubic = s * s * (np.float32(2.5) - np.float32(1.5) * s)
         root = where_less(s, one, cubic, square_root(s)) * _ROOT_RIM
         # minus σ b − v, and its difference from bind
-        apart = v - load(rows, kept + _SIGMA) * (thickness * table[muscle, HEIGHT] * root)
+        apart = v * load(rows, kept + _FOLLOW) - load(rows, kept + _SIGMA) * (
+            thickness * table[muscle, HEIGHT] * root
+        )
         if learn:
             store(rows, kept + _REST, apart)
             store(rows, kept + _OVER, thickness * table[muscle, HEIGHT])
         else:
             off = (apart - load(rows, kept + _REST)) * load(rows, kept + _OVER)
-            off = _least(_most(off, broadcast(-_ONE)), one)
-            minus = load(rows, kept + _PUSH) * (off - off * off * off * _THIRD)
+            # outwards, which is negative here, up to the limit; inwards skin bridges a hollow sooner
+            off = where_less(off, zero, _most(off, broadcast(-_ONE)), _least(off * _SOONER, one))
+            cubic = off - off * off * off * _THIRD
+            minus = load(rows, kept + _PUSH) * where_less(off, zero, cubic, cubic * _BRIDGED)
             sum_x = multiply_add(minus, out_x, sum_x)
             sum_y = multiply_add(minus, out_y, sum_y)
             sum_z = multiply_add(minus, out_z, sum_z)

@@ -14,18 +14,21 @@ NECK_MUSCLES = (
         (at(THORAX, 0.10, 0.05, 0.14), at(SKULL, 0.28, 0.0, -0.14)),
         ((SKULL, "contralateral rotation", 1.0), (NECK, "flexion", 0.8), (SKULL, "lateral flexion", 0.5)),
         limb=NECK, outward=(0.6, 0.0, 1.0), thickness=0.07, force=130.0, source=ESTIMATE,
+        skin=(SKULL, THORAX, CLAVICLE),
     ),
     right(
         "sternocleidomastoid: clavicular", "neck flexors",
         (at(CLAVICLE, -0.74, 0.05, 0.11), at(SKULL, 0.27, 0.0, -0.17)),
         ((SKULL, "lateral flexion", 1.0), (SKULL, "contralateral rotation", 0.7), (NECK, "flexion", 0.6)),
         limb=NECK, outward=(1.0, 0.0, 0.5), thickness=0.06, force=70.0, source=ESTIMATE,
+        skin=(SKULL, THORAX, CLAVICLE),
     ),
     right(
         "splenius capitis", "neck extensors",
         (at(THORAX, 0.02, 0.12, -0.08), at(NECK, 0.15, 0.25, -0.02), at(SKULL, 0.24, 0.02, -0.17)),
         ((SKULL, "extension", 1.0), (SKULL, "ipsilateral rotation", 1.0), (SKULL, "lateral flexion", 0.4)),
         limb=NECK, outward=(0.5, 0.0, -1.0), thickness=0.07, force=150.0, source=ESTIMATE,
+        skin=(SKULL, THORAX, CLAVICLE),
     ),
     right(
         "semispinalis capitis", "neck extensors",

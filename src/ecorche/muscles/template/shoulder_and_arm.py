@@ -55,7 +55,7 @@ SHOULDER_AND_ARM = (
         (at(CLAVICLE, -0.62, 0.04, 0.10), at(THORAX, 0.58, 0.02, 0.13), at(ARM, 0.03, 0.18, 0.115),
          at(ARM, 0.04, 0.26, 0.08)),
         ((ARM, "horizontal adduction", 1.0), (ARM, "flexion", 0.6), (ARM, "internal rotation", 0.4)),
-        limb=THORAX, outward=(0.2, 0.5, 1.0), thickness=0.07, force=364.4, source=HOLZBAUR,
+        limb=THORAX, skin=(ARM,), outward=(0.2, 0.5, 1.0), thickness=0.07, force=364.4, source=HOLZBAUR,
         flatness=0.35, belly=0.42,
     ),
     right(
@@ -63,7 +63,7 @@ SHOULDER_AND_ARM = (
         (at(THORAX, 0.10, -0.13, 0.20), at(THORAX, 0.45, -0.12, 0.19), at(ARM, -0.02, 0.08, 0.11),
          at(ARM, 0.04, 0.26, 0.07)),
         ((ARM, "adduction", 1.0), (ARM, "horizontal adduction", 1.0), (ARM, "internal rotation", 0.5)),
-        limb=THORAX, outward=(0.2, 0.35, 1.0), thickness=0.09, force=515.4, source=HOLZBAUR,
+        limb=THORAX, skin=(ARM,), outward=(0.2, 0.35, 1.0), thickness=0.09, force=515.4, source=HOLZBAUR,
         flatness=0.3, belly=0.4,
     ),
     right(
@@ -71,7 +71,7 @@ SHOULDER_AND_ARM = (
         (at(THORAX, 0.22, -0.26, 0.22), at(THORAX, 0.50, -0.20, 0.205), at(ARM, -0.03, 0.10, 0.08),
          at(ARM, 0.03, 0.28, 0.06)),
         ((ARM, "adduction", 1.0), (ARM, "horizontal adduction", 0.7), (ARM, "internal rotation", 0.4)),
-        limb=THORAX, outward=(0.4, 0.0, 1.0), thickness=0.07, force=390.5, source=HOLZBAUR,
+        limb=THORAX, skin=(ARM,), outward=(0.4, 0.0, 1.0), thickness=0.07, force=390.5, source=HOLZBAUR,
         flatness=0.22, belly=0.38,
     ),
     right(
@@ -81,6 +81,7 @@ SHOULDER_AND_ARM = (
         ((CLAVICLE, "elevation", 1.0), (SKULL, "extension", 0.5), (SKULL, "lateral flexion", 0.5),
          (SKULL, "contralateral rotation", 0.3)),
         limb=THORAX, outward=(0.5, 0.7, -0.8), thickness=0.04, force=550.0, source=ESTIMATE, flatness=0.5,
+        skin=(NECK, SKULL),
         belly=0.55, resists=((ARM, "abduction", 0.6),),
     ),
     right(
