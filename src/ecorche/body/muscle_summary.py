@@ -24,6 +24,7 @@ from ecorche.skeleton.human_limits import human_joints
 from ecorche.skeleton.kinematics import difference_from_bind
 from ecorche.skeleton.motion import Motion
 from ecorche.skeleton.naming.recognise import Naming, recognise
+from ecorche.skeleton.skeleton import Skeleton
 
 Floats = npt.NDArray[np.float64]
 
@@ -89,7 +90,7 @@ def summarise_muscles(character: Character, rig: Rig, motion: Motion | None = No
     muscles = compile_body(character, rig=rig).muscles
     if muscles is None:
         return None
-    over, poses = _poses(character, rig, motion)
+    over, poses = _poses(character, rig, motion, muscles.musculature)
     lengths, error, held, count = _over(muscles.musculature, character, poses)
     return MusclesSummary(over, count, tuple(_rows(muscles, lengths, error, held / max(count, 1))))
 
@@ -138,20 +139,44 @@ def _over(
     return (shortest, longest), error, held, count
 
 
-def _poses(character: Character, rig: Rig, motion: Motion | None) -> tuple[str, Iterator[Floats]]:
+def _poses(
+    character: Character, rig: Rig, motion: Motion | None, musculature: Musculature
+) -> tuple[str, Iterator[Floats]]:
     """What the ranges are told over, and its poses, ``parent_from_joint`` (poses, joints, 4, 4) each."""
     if motion is not None:
         return f"motion {motion.name!r}", iter([motion.local])
     naming = recognise(character.skeleton, rig.spec.skeleton.mapping or None)
     if any(naming.canonical):
-        return "each joint's limits, one joint at a time from bind", _through_limits(character, rig, naming)
+        crossed = _crossed(character.skeleton, musculature)
+        return (
+            "each joint's limits, one joint at a time from bind",
+            _through_limits(character, rig, naming, crossed),
+        )
     if character.motions:
         return "the character's own clips", (clip.local for clip in character.motions)
     return "the bind pose alone: no joint has limits, give a --motion", iter(())
 
 
-def _through_limits(character: Character, rig: Rig, naming: Naming) -> Iterator[Floats]:
-    """Each named joint that carries a muscle, turned all ways about bind and brought within its limits."""
+def _crossed(skeleton: Skeleton, musculature: Musculature) -> npt.NDArray[np.bool_]:
+    """Which joints some muscle crosses, shape (joints,): turning another changes no muscle's length."""
+    paths = musculature.frames.paths
+    rides_on = np.array([*range(skeleton.joint_count), *(s.girdle for s in musculature.scapulae)])
+    below = np.eye(skeleton.joint_count, dtype=bool)  # below[j, k]: joint k hangs on joint j or is it
+    for joint, parent in enumerate(skeleton.parents):  # parents come first
+        if parent >= 0:
+            below[:, joint] |= below[:, parent]
+    nodes = below[:, rides_on[paths.joints]]
+    some = np.logical_or.reduceat(nodes, paths.starts[:-1], axis=1)
+    every = np.logical_and.reduceat(nodes, paths.starts[:-1], axis=1)
+    crossed = np.asarray((some & ~every).any(axis=1), bool)
+    crossed[[s.arm for s in musculature.scapulae]] = True
+    return crossed
+
+
+def _through_limits(
+    character: Character, rig: Rig, naming: Naming, crossed: npt.NDArray[np.bool_]
+) -> Iterator[Floats]:
+    """Each named joint that a muscle crosses, turned all ways about bind and brought within its limits."""
     skeleton = character.skeleton
     models = human_joints(name for name in naming.canonical if name is not None)
     for own_name, model in joint_models(rig).items():
@@ -163,7 +188,7 @@ def _through_limits(character: Character, rig: Rig, naming: Naming) -> Iterator[
     axes /= np.linalg.norm(axes, axis=1, keepdims=True)
     turns = compose(np.zeros(3), xyzw_from_axis_angle(axes[:, None], angles)).reshape(-1, 4, 4)
     for joint, name in enumerate(naming.canonical):
-        if name is None or name not in models or skeleton.parents[joint] < 0:
+        if name is None or name not in models or skeleton.parents[joint] < 0 or not crossed[joint]:
             continue
         local = np.tile(skeleton.bind_local, (len(turns), 1, 1, 1))
         # about the world's axes, so that all rigs turn alike
