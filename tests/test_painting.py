@@ -150,7 +150,7 @@ def test_the_command_writes_paints_and_forgets(rig: Rig, man: Character, tmp_pat
     done = run.invoke(app, ["weights", str(target), BICEPS, "-o", str(folder / "found.csv")])
     assert done.exit_code == 0, done.output
     found = read_mask(folder / "found.csv", man.body().mesh.vertex_count)
-    assert (found > 0.0).sum() > 50
+    assert (found > 0.0).sum() > 20
     done = run.invoke(app, ["weights", str(target), BICEPS, "--from", str(folder / "found.csv")])
     assert done.exit_code == 0, done.output
     assert read_rig(target).spec.muscles.named[BICEPS].influence.painted

@@ -16,9 +16,9 @@ the side never claims the flank.
 
 Skin that follows the very joints its part of the path rides on parts from the path only if the muscle makes
 it. Skin between two limbs does so by skinning alone: in a deep bend linear blending and the path are
-centimetres apart. So each influence has a share κ in how much of the skin's distance to the path counts:
-all where skin weights and the path's joints overlap by `WITH_PATH`, none at `APART_FROM_PATH`, where only the
-change of the muscle's height moves the skin.
+centimetres apart. So each influence has a share κ in how much the skin's moving off its bind place on the
+muscle counts: all where skin weights and the path's joints overlap by `WITH_PATH`, none at `APART_FROM_PATH`,
+where only the change of the muscle's height there moves the skin.
 
 A muscle that is weak beside others over the same vertex adds work and nothing to see. So a weight w fades out
 with what it is beside all of them, ``r = w / (Σ w⁴)^¼``, from `FULL_BESIDE` down to nothing at `GONE_BESIDE`:
@@ -94,7 +94,7 @@ class Influences:
         fat: ``L_fat = v − σ b`` at bind, how far the skin is from the muscle [m], (entries,), float32.
         side: σ, 1 on the outer side and −1 on the inner, between them only in a narrow band of the
             radial template, shape (entries,), float32.
-        follow: κ, how much of the skin's distance to the path counts, 0 to 1, shape (entries,), float32.
+        follow: κ, how much the skin's moving off its bind place counts, 0 to 1, shape (entries,), float32.
     """
 
     starts: npt.NDArray[np.int32]

@@ -22,7 +22,6 @@ HIP_AND_THIGH = (
          at(THIGH, 0.08, 0.16, -0.02)),
         ((THIGH, "extension", 1.0), (THIGH, "external rotation", 0.5), (THIGH, "abduction", 0.3)),
         limb=PELVIS, outward=(0.6, 0.0, -1.0), thickness=0.12, force=1687.0, source=RAJAGOPAL, flatness=0.6,
-        skin=(THIGH,),
         resists=((THIGH, "flexion", 0.5),),
     ),
     right(
@@ -30,7 +29,7 @@ HIP_AND_THIGH = (
         (at(PELVIS, 0.20, 0.05, -0.13), at(PELVIS, 0.55, -0.03, -0.125), at(PELVIS, 0.85, -0.09, -0.10),
          at(THIGH, 0.05, 0.26, -0.02)),
         ((THIGH, "extension", 1.0), (THIGH, "external rotation", 0.4)),
-        limb=PELVIS, skin=(THIGH,), outward=(0.3, -0.2, -1.0), thickness=0.12, force=1651.0, source=RAJAGOPAL,
+        limb=PELVIS, outward=(0.3, -0.2, -1.0), thickness=0.12, force=1651.0, source=RAJAGOPAL,
         flatness=0.6, resists=((THIGH, "flexion", 0.5),),
     ),
     right(
@@ -51,9 +50,8 @@ HIP_AND_THIGH = (
         "tensor fasciae latae", "hip abductors",
         (at(PELVIS, 1.15, 0.14, 0.09), at(THIGH, 0.09, 0.02, 0.07), at(THIGH, 0.10, 0.25, 0.05),
          at(THIGH, 0.085, 0.90, 0.05), at(SHANK, 0.075, 0.06, 0.055)),
-        ((THIGH, "abduction", 0.8), (THIGH, "flexion", 0.6)),
+        ((THIGH, "abduction", 0.8), (THIGH, "flexion", 0.5)),
         limb=THIGH, outward=(1.0, 0.0, 0.7), thickness=0.05, force=411.0, source=RAJAGOPAL, belly=0.12,
-        skin=(PELVIS,),
     ),
     right(
         "sartorius", "hip flexors",
