@@ -66,7 +66,7 @@ class Muscled:
             person.weights,
             still,
             [muscle.reach.joints for muscle in chosen],
-            template=[muscle.reach.neighbourhood for muscle in chosen],
+            template="fitted",
             weighting=[muscle.reach.weighting for muscle in chosen],
         )
         self.skin = SlidingSkin(points, still, self.influences)

@@ -80,8 +80,8 @@ class ActionSpec(Spec):
 class InfluenceSpec(Spec):
     """Which part of the skin a muscle moves, and how much."""
 
-    neighbourhood: Literal["fitted", "half_space", "radial"] = "fitted"
-    """The vertices over the muscle, on its outer side, or round it."""
+    neighbourhood: Literal["automatic", "fitted", "half_space", "radial"] = "automatic"
+    """The vertices over the muscle, on its outer side, or round it; automatic takes what suits it."""
     weighting: Literal["binary", "spline"] = "spline"
     """All alike, or as much as the muscle is thick there."""
     radius: Positive | None = None

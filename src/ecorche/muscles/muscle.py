@@ -15,8 +15,8 @@ from ecorche.muscles.activation import LARGEST_BULGE, Action
 
 Floats = npt.NDArray[np.float64]
 
-Neighbourhood = Literal["fitted", "half_space", "radial"]
-"""Which vertices a muscle may move: those over it, on its outer side, or round it."""
+Neighbourhood = Literal["automatic", "fitted", "half_space", "radial"]
+"""Which vertices a muscle may move: what suits it, those over it, on its outer side, or round it."""
 Weighting = Literal["binary", "spline"]
 """Whether it moves all of them alike, or as much as it is thick there."""
 
@@ -33,7 +33,7 @@ class Reach:
         painted: Name of a painted map that takes the place of the weights found; empty for none.
     """
 
-    neighbourhood: Neighbourhood = "fitted"
+    neighbourhood: Neighbourhood = "automatic"
     weighting: Weighting = "spline"
     joints: tuple[int, ...] = ()
     radius: float | None = None
