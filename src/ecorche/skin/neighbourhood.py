@@ -1,8 +1,8 @@
 """Which neighbourhood suits a muscle, where nobody says: found from the muscle and the skin round it at bind.
 
-Text 000 leaves the choice to the modeller. Ours looks behind the belly. Where skin is right behind it too, the
-muscle fills its limb, as in a tail or a finger, and thickens it all round: ``"radial"``. Any other moves the
-skin over it: ``"fitted"``. ``"half_space"`` is never chosen: it has no border at the sides, and skin far
+Text 000 leaves the choice to the modeller. Ours looks behind the belly. Where skin is right behind it too,
+the muscle fills its limb, as in a tail or a finger, and thickens it all round: ``"radial"``. Any other moves
+the skin over it: ``"fitted"``. ``"half_space"`` is never chosen: it has no border at the sides, and skin far
 aside follows nothing there but the path.
 """
 
