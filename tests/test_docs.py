@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
 from itertools import combinations
 from pathlib import Path
 
@@ -32,28 +30,14 @@ def _shortened(source: Path, target: Path, frames: int) -> None:
     target.write_text(head + "Frame Time: 0.0083333\n" + "\n".join(rows.splitlines()[:frames]) + "\n")
 
 
-def _in_a_shell(command: str | list[str], folder: Path) -> str:
-    """What a command says that succeeds."""
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    done = subprocess.run(
-        command,
-        shell=isinstance(command, str),
-        cwd=folder,
-        env={**os.environ, "PATH": path},
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
+def _program(text: str, folder: Path) -> str:
+    """What a Python program says that succeeds."""
+    done = subprocess.run([sys.executable, "-c", text], cwd=folder, capture_output=True, text=True)
+    assert done.returncode == 0, f"{text}\n{done.stderr}"
     return done.stdout
 
 
-def _as_shown(line: str) -> str:
-    """A line of output without what differs from build to build: numbers, quoted names, width of columns."""
-    line = re.sub(r"'[^']*'", "'…'", line)
-    return " ".join(re.sub(r"[-+]?[\d.,]*\d", "0", line).split())
-
-
-def _in_this_process(command: str) -> str:
+def _command(command: str) -> str:
     """What an ``ecorche`` command says that succeeds: without starting Python, in a quarter of the time."""
     from typer.testing import CliRunner
 
@@ -66,7 +50,13 @@ def _in_this_process(command: str) -> str:
     return done.output
 
 
-def _follow(page: str, folder: Path, run: Callable[[str], str]) -> list[str]:
+def _as_shown(line: str) -> str:
+    """A line of output without what differs from build to build: numbers, quoted names, width of columns."""
+    line = re.sub(r"'[^']*'", "'…'", line)
+    return " ".join(re.sub(r"[-+]?[\d.,]*\d", "0", line).split())
+
+
+def _follow(page: str, folder: Path) -> list[str]:
     """Do in a folder what a page says, block after block; the commands that ran.
 
     Commands must succeed and say the lines shown below them. A block with a file's name beside its language
@@ -79,12 +69,12 @@ def _follow(page: str, folder: Path, run: Callable[[str], str]) -> list[str]:
             for line in text.splitlines():
                 if line.startswith("$ "):
                     ran.append(re.sub(r"\s+#.*", "", line.removeprefix("$ ")))
-                    output = run(ran[-1])
+                    output = _command(ran[-1])
                     said = {_as_shown(told) for told in output.splitlines()}
                 elif line:
                     assert _as_shown(line) in said, f"{ran[-1]} does not say: {line}\n{output}"
         elif language == "python":
-            _in_a_shell([sys.executable, "-c", text], folder)
+            _program(text, folder)
         elif beside == "edit":
             rig = json.loads((folder / "man.ecorche").read_text())
             rig["muscles"]["named"][EDITED] |= json.loads(text)
@@ -94,15 +84,16 @@ def _follow(page: str, folder: Path, run: Callable[[str], str]) -> list[str]:
     return ran
 
 
-def test_the_readme_tour_runs(data: Path, tmp_path: Path) -> None:
+def test_the_readme_tour_runs(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("pyvista")
+    monkeypatch.chdir(tmp_path)
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     _shortened(data / "cmu" / "02_01.bvh", tmp_path / "walk.bvh", frames=40)
-    commands = _follow((ROOT / "README.md").read_text(), tmp_path, lambda c: _in_a_shell(c, tmp_path))
+    commands = _follow((ROOT / "README.md").read_text(), tmp_path)
     assert len(commands) >= 9
     rig_page = re.search(r"```python\n(.*?)```", (ROOT / "docs" / "rig-file.md").read_text(), flags=re.DOTALL)
     assert rig_page is not None
-    assert "unchanged" in _in_a_shell([sys.executable, "-c", rig_page[1]], tmp_path)
+    assert "unchanged" in _program(rig_page[1], tmp_path)
     for made in ("man.glb", "man.ecorche", "curl.usdc", "curl.png", "muscles.png", "curl.glb", "walk.mp4"):
         assert (tmp_path / made).stat().st_size > 1000, made
 
@@ -115,7 +106,7 @@ def test_the_page_on_muscles_runs_and_says_what_it_shows(
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     shutil.copy(data / "human" / "male_dressed_mixamo.glb", tmp_path / "dressed.glb")
     shutil.copy(data / "mesh2motion" / "horse-animations.glb", tmp_path / "horse.glb")
-    commands = _follow((ROOT / "docs" / "muscles.md").read_text(), tmp_path, _in_this_process)
+    commands = _follow((ROOT / "docs" / "muscles.md").read_text(), tmp_path)
     assert len(commands) >= 20
 
     def points(name: str) -> npt.NDArray[np.float32]:

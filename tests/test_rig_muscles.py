@@ -419,17 +419,30 @@ HORSE = {"Hips": "hips", "LowerBack": "spine_1", "Spine": "spine_2", "Spine1": "
 
 def test_a_horse_takes_a_man_s_muscles_through_a_joint_map(data: Path, rig: Rig, tmp_path: Path) -> None:
     template, names = tmp_path / "man.ecorche", tmp_path / "horse.json"
-    write_rig(template, rig)
+    manner = {"volume": "two_cone", "gains": {"knee extensors": 1.5}}
+    changed = rig.spec.model_copy(update={"muscles": rig.spec.muscles.model_copy(update=manner)})
+    write_rig(template, replace(rig, spec=changed))
     names.write_text(json.dumps(HORSE))
     horse = tmp_path / "horse.glb"
     shutil.copy(data / "mesh2motion" / "horse-animations.glb", horse)
     done = CliRunner().invoke(
         app,
-        ["rig", str(horse), "--template", str(template), "--joint-map", str(names)],
+        [
+            "rig",
+            str(horse),
+            "--template",
+            str(template),
+            "--joint-map",
+            str(names),
+            "--gain",
+            "hip flexors=0.5",
+        ],
         catch_exceptions=False,
     )
     assert done.exit_code == 0, done.output
     made = read_rig(tmp_path / "horse.ecorche")
+    assert made.spec.muscles.volume == "two_cone"
+    assert made.spec.muscles.gains == {"knee extensors": 1.5, "hip flexors": 0.5}
     assert len(made.spec.muscles.named) > 120
     thigh = made.spec.muscles.named["rectus femoris, right"]
     assert {point.joint for point in thigh.path} <= {"hips", "back_leg_upper_r", "back_leg_lower_r"}

@@ -54,7 +54,7 @@ class MuscleReport:
         """The report in sentences; long lists end in a count."""
         told = [f"{self.placed} muscles placed and fitted under the skin"]
         if self.scapulae:
-            told.append(f"no joint is a shoulder blade: added {_listed(self.scapulae)}")
+            told.append(f"virtual shoulder blades added: {_listed(self.scapulae)}")
         if self.left_out:
             names = _listed([left.name for left in self.left_out])
             reasons = list(dict.fromkeys(left.reason for left in self.left_out))
@@ -122,6 +122,12 @@ def rig_placement(
     return placement
 
 
+def with_manner_of(rig: Rig, template: Rig) -> Rig:
+    """The rig with what a template says of all its muscles: what keeps volume, what activates, gains."""
+    manner = template.spec.muscles.model_copy(update={"named": rig.spec.muscles.named})
+    return replace(rig, spec=rig.spec.model_copy(update={"muscles": manner}))
+
+
 def with_muscles(
     rig: Rig,
     character: Character,
@@ -135,9 +141,11 @@ def with_muscles(
         rig: The rig.
         character: Its character.
         placement: The muscles at their places, of any size.
-        gains: How much of their effect on the skin is shown, by group of muscles.
+        gains: How much of their effect on the skin is shown, by group of muscles; those the rig has of other
+            groups stay.
     """
-    _require_groups(placement, gains or {})
+    groups = _require_groups(placement, gains or {})
+    kept = {group: gain for group, gain in rig.spec.muscles.gains.items() if group in groups}
     body = character.body(rig.spec.body)
     assert body.weights is not None  # a rig's body is skinned
     points = bind_points(character, body)
@@ -173,7 +181,7 @@ def with_muscles(
                     },
                     volume=spec.muscles.volume,
                     activation=spec.muscles.activation,
-                    gains=dict(gains or {}),
+                    gains=kept | dict(gains or {}),
                 ),
                 "notes": (*spec.notes, *report.lines()),
             }
@@ -202,7 +210,7 @@ def rounded(value: Any) -> Any:
     return tuple(map(rounded, value)) if isinstance(value, tuple) else value
 
 
-def _require_groups(placement: Placement, gains: Mapping[str, float]) -> None:
+def _require_groups(placement: Placement, gains: Mapping[str, float]) -> list[str]:
     groups = sorted({muscle.group for muscle in placement.muscles} - {""})
     for group in gains:
         if group not in groups:
@@ -211,6 +219,7 @@ def _require_groups(placement: Placement, gains: Mapping[str, float]) -> None:
                 where="gains",
                 remedy=suggestion(group, groups, at_most=40),
             )
+    return groups
 
 
 def _listed(names: Sequence[str]) -> str:

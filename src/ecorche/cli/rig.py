@@ -72,7 +72,12 @@ def rig(
     made = create_rig(subject, character, target, muscles=False, mapping=names)
     told: list[str] = []
     if not without_muscles:
-        from ecorche.body.place_muscles import rig_placement, template_placement, with_muscles
+        from ecorche.body.place_muscles import (
+            rig_placement,
+            template_placement,
+            with_manner_of,
+            with_muscles,
+        )
         from ecorche.skeleton.naming import recognise
 
         naming = recognise(subject.skeleton, names)
@@ -80,6 +85,7 @@ def rig(
             placement = template_placement(subject, naming)
         else:
             placement = rig_placement(given, subject, naming, joint_mapping(joint_map))
+            made = with_manner_of(made, given)
         made, report = with_muscles(made, subject, placement, gains=gains)
         told = report.lines()
     spec = write_rig(target, made)
