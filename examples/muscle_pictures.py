@@ -20,7 +20,6 @@ import numpy as np
 from ecorche import (
     Character,
     Focus,
-    Layers,
     Motion,
     Rig,
     Take,
@@ -32,6 +31,7 @@ from ecorche import (
     render_layers,
 )
 from ecorche.base.transforms import nearest_rotation
+from ecorche.render.layers import Layers
 
 HERE = Path(__file__).resolve().parent
 DATA = Path(os.environ.get("ECORCHE_DATA", HERE.parent.parent / "shared" / "data"))

@@ -17,6 +17,7 @@ import trimesh
 from typer.testing import CliRunner
 
 import ecorche
+from ecorche.base.mesh import Mesh
 from ecorche.base.signed_distance import SignedSurface
 from ecorche.body.figure import ecorche_figure
 from ecorche.body.figure.skeleton import figure_skeleton
@@ -42,7 +43,7 @@ def skeleton() -> Skeleton:
     return figure_skeleton()
 
 
-def _surface(mesh: ecorche.Mesh) -> trimesh.Trimesh:
+def _surface(mesh: Mesh) -> trimesh.Trimesh:
     return trimesh.Trimesh(mesh.points.astype(float), mesh.triangles(), process=False)
 
 

@@ -18,20 +18,14 @@ from typing import TYPE_CHECKING
 from ecorche.version import __version__ as __version__
 
 _HOMES = {
-    "Body": "ecorche.body.compile",
     "Character": "ecorche.body.character",
     "EcorcheError": "ecorche.errors",
     "Focus": "ecorche.render.focus",
-    "Frame": "ecorche.body.frames",
-    "Layers": "ecorche.render.layers",
-    "Mesh": "ecorche.base.mesh",
     "Motion": "ecorche.skeleton.motion",
     "Pose": "ecorche.body.evaluate",
     "Rig": "ecorche.document.files",
-    "Skeleton": "ecorche.skeleton.skeleton",
     "Take": "ecorche.body.take",
     "WriteOptions": "ecorche.io.formats",
-    "bind_pose": "ecorche.skeleton.motion",
     "compile_body": "ecorche.body.compile",
     "create_rig": "ecorche.body.rig",
     "ecorche_figure": "ecorche.body.figure",
@@ -39,11 +33,9 @@ _HOMES = {
     "perform": "ecorche.body.perform",
     "read_character": "ecorche.io.formats",
     "read_keyframes": "ecorche.io.keyframes",
-    "read_mesh": "ecorche.io.formats",
     "read_motion": "ecorche.io.formats",
     "read_rig": "ecorche.document.files",
     "rebind": "ecorche.body.rebind",
-    "recognise": "ecorche.skeleton.naming",
     "render_contact_sheet": "ecorche.render.pictures",
     "render_film": "ecorche.render.pictures",
     "render_layers": "ecorche.render.layer_sheet",
@@ -56,14 +48,11 @@ _HOMES = {
 __all__ = [*sorted(_HOMES)]
 
 if TYPE_CHECKING:
-    from ecorche.base.mesh import Mesh as Mesh
     from ecorche.body.character import Character as Character
-    from ecorche.body.compile import Body as Body
     from ecorche.body.compile import compile_body as compile_body
     from ecorche.body.evaluate import Pose as Pose
     from ecorche.body.evaluate import evaluate as evaluate
     from ecorche.body.figure import ecorche_figure as ecorche_figure
-    from ecorche.body.frames import Frame as Frame
     from ecorche.body.perform import perform as perform
     from ecorche.body.rebind import rebind as rebind
     from ecorche.body.rig import create_rig as create_rig
@@ -74,21 +63,16 @@ if TYPE_CHECKING:
     from ecorche.errors import EcorcheError as EcorcheError
     from ecorche.io.formats import WriteOptions as WriteOptions
     from ecorche.io.formats import read_character as read_character
-    from ecorche.io.formats import read_mesh as read_mesh
     from ecorche.io.formats import read_motion as read_motion
     from ecorche.io.formats import write_take as write_take
     from ecorche.io.keyframes import read_keyframes as read_keyframes
     from ecorche.io.makehuman import sample_human as sample_human
     from ecorche.render.focus import Focus as Focus
     from ecorche.render.layer_sheet import render_layers as render_layers
-    from ecorche.render.layers import Layers as Layers
     from ecorche.render.pictures import render_contact_sheet as render_contact_sheet
     from ecorche.render.pictures import render_film as render_film
     from ecorche.render.pictures import render_picture as render_picture
     from ecorche.skeleton.motion import Motion as Motion
-    from ecorche.skeleton.motion import bind_pose as bind_pose
-    from ecorche.skeleton.naming import recognise as recognise
-    from ecorche.skeleton.skeleton import Skeleton as Skeleton
 
 
 def __getattr__(name: str) -> object:

@@ -34,12 +34,13 @@ def worn_through(frames: LiveFrames, count: int = FRAMES) -> list[WornThrough]:
     still = np.zeros((body.character.skeleton.joint_count, 4, 4))
     bind = skinned_points(body, still, (None,) * len(body.character.meshes))
     worn = covers(body.character, body.muscles.skin, bind)
+    over_muscles = np.diff(body.muscles.influences.starts) > 0
     plain = LiveFrames(replace(body, muscles=None), frames.motion, frames.posed)
     worst: dict[int, WornThrough] = {}
     for frame in np.unique(np.linspace(0, len(frames) - 1, count).astype(int)).tolist():
         after, before = frames[frame].points, plain[frame].points
         for number, cover in enumerate(worn):
-            if cover is None:
+            if cover is None or not over_muscles[cover.covered].any():  # eyes cover skin that nothing moves
                 continue
             skin = body.muscles.skin
             found = cover.check(after[skin], after[number], before[skin], before[number])

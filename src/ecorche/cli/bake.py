@@ -111,6 +111,9 @@ def bake(
     if subject.character.notes:
         noted = counted(len(subject.character.notes), "note")
         typer.echo(f"note: reading gave {noted}; see them with: ecorche info {character or ''}".rstrip())
+    if subject.rig is None and character is not None and character.with_suffix(".ecorche").exists():
+        beside = character.with_suffix(".ecorche")
+        typer.echo(f"note: skinned without muscles; its rig lies beside it: ecorche bake {beside} …")
     for note in clip_note(subject.character, chosen, clip):
         typer.echo(f"note: {note}")
     for report in (performance.retargeting, performance.limits):
