@@ -51,7 +51,8 @@ def _posed_points(body: Body, pose: Pose, moved: npt.NDArray[np.float64]) -> tup
     if body.muscles is None:
         return points
     if not morphed:
-        return body.muscles.displaced(points, moved, pose.activation)
+        # a posed cache's points are its own
+        return body.muscles.displaced(points, moved, pose.activation, in_place=pose.posed is None)
     # a blend shape moves skin over muscles without their doing: they act on the skin without it
     bare = skinned_points(body, moved, (None,) * len(points))
     displaced = body.muscles.displaced(bare, moved, pose.activation)

@@ -11,7 +11,9 @@ from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
+from numba import njit
 
+from ecorche.base.signed_distance import SignedSurface
 from ecorche.body.character import Character
 from ecorche.body.frames import PointSet
 from ecorche.body.garments import garment_transfers
@@ -28,9 +30,11 @@ from ecorche.muscles.activation import (
 from ecorche.muscles.centre_lines import stations
 from ecorche.muscles.muscle import Muscle
 from ecorche.muscles.musculature import Musculature, musculature
+from ecorche.muscles.posing_plan import PosingPlan
 from ecorche.skeleton.naming.recognise import recognise
 from ecorche.skin.delta_transfer import DeltaTransfer
-from ecorche.skin.influence import Influences, influence
+from ecorche.skin.influence import Influences, Template, influence
+from ecorche.skin.neighbourhood import suitable_neighbourhoods
 from ecorche.skin.path_carriers import PathCarriers
 from ecorche.skin.sliding import SlidingSkin
 
@@ -70,13 +74,32 @@ class BodyMuscles:
     def _largest_bulge(self) -> Floats:
         return np.array([muscle.largest_bulge for muscle in self.musculature.muscles])
 
+    @cached_property
+    def _plan(self) -> PosingPlan:
+        return self.musculature.plan(self.sliding.stations_read)
+
+    @cached_property
+    def _has_garments(self) -> bool:
+        return any(garment is not None for garment in self.garments)
+
     def bulge(self, activation: npt.ArrayLike | None) -> Floats:
         """The bulge T of every muscle, (M,), of its activation (M,); without one they are at rest."""
-        alpha = np.zeros(len(self._largest_bulge)) if activation is None else activation
-        return bulge_from_activation(alpha, self._largest_bulge)
+        largest = self._largest_bulge
+        if activation is None:
+            return np.ones(len(largest))
+        bulge, alpha = np.empty(len(largest)), np.asarray(activation, np.float64)
+        if alpha.shape == bulge.shape and _bulge(alpha, largest, bulge):
+            return bulge
+        # what cannot be is refused in words there
+        return bulge_from_activation(activation, largest)
 
     def displaced(
-        self, points: Sequence[PointSet], difference: Floats, activation: Floats | None
+        self,
+        points: Sequence[PointSet],
+        difference: Floats,
+        activation: Floats | None,
+        *,
+        in_place: bool = False,
     ) -> tuple[PointSet, ...]:
         """Skinned points of every mesh [m] after the muscles below have moved them.
 
@@ -84,12 +107,16 @@ class BodyMuscles:
             points: Skinned points without blend shapes, each (vertices, 3).
             difference: ``M − I`` of the character's joints, (joints, 4, 4).
             activation: Of each muscle, (M,), 0 to 1; None for muscles at rest.
+            in_place: Whether the given arrays may be changed.
         """
-        sections = self.musculature.sections(difference, self.bulge(activation))
-        moved = list(points)
-        moved[self.skin] = self.sliding.apply(sections, points[self.skin])
-        if any(garment is not None for garment in self.garments):
-            deltas = moved[self.skin] - points[self.skin]
+        posed = self.musculature.packed(self._plan, difference, self.bulge(activation))
+        moved, skin = list(points), points[self.skin]
+        # garments take over what has changed, and for that the skin as it was is needed
+        moved[self.skin] = self.sliding.apply(
+            posed, skin, skin if in_place and not self._has_garments else None
+        )
+        if self._has_garments:
+            deltas = moved[self.skin] - skin
             for number, garment in enumerate(self.garments):
                 if garment is not None:
                     moved[number] = garment.apply(deltas, points[number])
@@ -107,6 +134,16 @@ class BodyMuscles:
         for array in arrays:
             update(array.tobytes())
         update(self.musculature.volume.encode())
+
+
+@njit(cache=True)  # type: ignore[untyped-decorator]
+def _bulge(activation: Floats, largest: Floats, bulge: Floats) -> bool:
+    """`bulge_from_activation` of one frame; False where something cannot be."""
+    fine = True
+    for m in range(len(bulge)):
+        fine &= activation[m] >= 0.0 and activation[m] <= 1.0 and largest[m] >= 1.0
+        bulge[m] = 1.0 + activation[m] * (largest[m] - 1.0)
+    return fine
 
 
 def compile_muscles(
@@ -134,7 +171,7 @@ def compile_muscles(
         body.weights,
         still,
         [muscle.reach.joints for muscle in muscles],
-        template=[muscle.reach.neighbourhood for muscle in muscles],
+        template=_neighbourhoods(joined, bind[skin], body.mesh.triangles()),
         weighting=[muscle.reach.weighting for muscle in muscles],
         radius=_radii(muscles),
         painted=_painted(rig, muscles, body.name),
@@ -178,6 +215,25 @@ def _carriers(muscles: Musculature) -> PathCarriers:
         rides_on[paths.skeleton.joint_count - len(muscles.scapulae) + number] = scapula.girdle
     joints = rides_on[paths.joints]
     return PathCarriers(np.stack([joints[node - 1], joints[node]], axis=-1), share)
+
+
+def _neighbourhoods(
+    muscles: Musculature, points: PointSet, triangles: npt.NDArray[np.int32]
+) -> list[Template]:
+    """The neighbourhood of each muscle: the one it names, or the one that suits it."""
+    named = [muscle.reach.neighbourhood for muscle in muscles.muscles]
+    asked = np.array([number for number, name in enumerate(named) if name == "automatic"], np.int64)
+    chosen: dict[int, Template] = {}
+    if len(asked):
+        shapes = muscles.spindles
+        centres, along, out = (v[:, 0] for v in muscles.frames.bind.at(shapes.belly[:, None]))
+        swept = shapes.sweep_at(shapes.belly[:, None])[:, 0]
+        centres = centres + swept[:, :1] * out + swept[:, 1:] * np.cross(along, out)
+        half = shapes.scale * shapes.thickness[:, 0, 3]
+        surface = SignedSurface(points, triangles)
+        found = suitable_neighbourhoods(centres[asked], out[asked], half[asked], surface)
+        chosen = dict(zip(asked.tolist(), found, strict=True))
+    return [chosen[number] if name == "automatic" else name for number, name in enumerate(named)]
 
 
 def _radii(muscles: Sequence[Muscle]) -> Floats:

@@ -15,8 +15,10 @@ import numpy.typing as npt
 from ecorche.base.checks import require_finite
 from ecorche.errors import EcorcheError
 from ecorche.muscles.muscle import Muscle
+from ecorche.muscles.packed_sections import PackedSections
 from ecorche.muscles.paths import paths_at
-from ecorche.muscles.posing import PosingPlan, posed_tables, posing_plan
+from ecorche.muscles.posing import PosedTables, posed_tables
+from ecorche.muscles.posing_plan import PosingPlan, posing_plan
 from ecorche.muscles.scapula import VirtualScapula, difference_with, with_scapulae
 from ecorche.muscles.section_frames import PosedFrames, SectionFrames, section_frames
 from ecorche.muscles.sections import Sections, path_sections, posed_sections
@@ -66,26 +68,49 @@ class Musculature:
         frames = self.frames.moved(moved)
         return frames, contract(self.spindles, frames.path.lengths, bulge=bulge, volume=self.volume)
 
+    def plan(self, read: npt.NDArray[np.bool_] | None = None) -> PosingPlan:
+        """What posing needs that no frame changes.
+
+        ``read`` (M, STATIONS) says which stations are wanted, as `SlidingSkin.stations_read` does; None wants
+        everything.
+        """
+        return posing_plan(self.frames, self.spindles, self.scapulae, self.volume, read)
+
     @cached_property
-    def _plan(self) -> PosingPlan:
-        return posing_plan(self.frames, self.spindles, self.scapulae, self.volume)
+    def _whole(self) -> PosingPlan:
+        return self.plan()
 
     def sections(self, difference: npt.ArrayLike, bulge: npt.ArrayLike = 1.0) -> Sections:
         """The muscles' cross-sections in one pose, as the skin over them needs them; in compiled code.
 
         ``difference`` (joints, 4, 4) and ``bulge`` are as in `posed`, of one frame.
         """
-        joints, count = self.frames.paths.skeleton.joint_count - len(self.scapulae), len(self.muscles)
-        moved = np.ascontiguousarray(difference, np.float64)
         tension = np.ascontiguousarray(bulge, np.float64)
         if tension.shape == ():
-            tension = np.full(count, float(tension))
-        if moved.shape == (joints, 4, 4) and tension.shape == (count,):
-            posed = posed_tables(self._plan, moved, tension)
-            if posed is not None:
-                return posed_sections(self.spindles, self._plan, tension, posed)
-        # what cannot be is refused in words there
-        return path_sections(*self.posed(difference, bulge))
+            tension = np.full(len(self.muscles), float(tension))
+        posed = self._tables(self._whole, np.ascontiguousarray(difference, np.float64), tension, exact=True)
+        if posed is None:
+            # what cannot be is refused in words there
+            return path_sections(*self.posed(difference, bulge))
+        return posed_sections(self.spindles, self._whole, tension, posed)
+
+    def packed(self, plan: PosingPlan, difference: Floats, bulge: Floats) -> PackedSections:
+        """The muscles in one pose as the skin reads them, and of them only what a plan is for.
+
+        ``difference`` (joints, 4, 4) and ``bulge`` (M,) are C-contiguous float64.
+        """
+        posed = self._tables(plan, difference, bulge, exact=False)
+        if posed is None:
+            return path_sections(*self.posed(difference, bulge)).packed
+        return PackedSections(posed.table, posed.lines)
+
+    def _tables(
+        self, plan: PosingPlan, difference: Floats, bulge: Floats, *, exact: bool
+    ) -> PosedTables | None:
+        joints = len(plan.turning) - len(self.scapulae)
+        if difference.shape != (joints, 4, 4) or bulge.shape != (len(self.muscles),):
+            return None
+        return posed_tables(plan, difference, bulge, exact=exact)
 
 
 def musculature(

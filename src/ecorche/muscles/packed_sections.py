@@ -8,28 +8,26 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from ecorche.base.lanes import WIDTH, load_rounded, store
+from ecorche.base.lanes import WIDTH
 
 Floats = npt.NDArray[np.float64]
 Reals = npt.NDArray[np.float32]
 
-# columns of a muscle: origin, along over the length, out, side, numbers, whether it sweeps outwards (1) or
-# sideways too (2), the curves of `Sections.curves` (C_T, then the sweep along out and along side), one over
-# the length
+# columns of a muscle: of a straight one origin, along over the length, out, side; numbers, whether it sweeps
+# outwards (1) or sideways too (2), the curves of `Sections.curves` (C_T, then the sweep along out and along
+# side), one over the length
 ORIGIN, ALONG, OUT, SIDE, BELLY, BULGE, HEIGHT, SWEPT, CURVES, OVER = 0, 3, 6, 9, 12, 13, 14, 15, 16, 37
 COLUMNS = 48
 
-# columns of a bent line between two stations: what it is at the first; how much the stations' out and side
-# differ, squared; from STEP on the steps to the second
+# columns of a station of a bent line
 STATION_POINT, STATION_ALONG, STATION_OUT, STATION_SIDE, STATION_T = 0, 3, 6, 9, 12
-TURN_OUT, TURN_SIDE, STEP = 13, 14, WIDTH
-STATION_COLUMNS = 2 * WIDTH
+STATION_COLUMNS = WIDTH
 
 
 class PackedSections(NamedTuple):
     """Attributes:
     table: A row a muscle, shape (M, COLUMNS).
-    lines: A row each interval between stations of the B bent muscles, (B, STATIONS − 1, STATION_COLUMNS).
+    lines: A row each station of the B bent muscles, with unit along, (B, STATIONS, STATION_COLUMNS).
     """
 
     table: Reals
@@ -73,32 +71,6 @@ def pack_frame(origin: Floats, along: Floats, out: Floats, side: Floats, length:
         row[SIDE + k] = side[k]
 
 
-@njit(inline="always")  # type: ignore[untyped-decorator]
-def pack_line(stations: Floats, line: int, lines: Reals) -> None:
-    """One bent line of stations (B STATIONS, STEP), with the columns above up to T; in kernels."""
-    intervals = lines.shape[1]
-    first = line * (intervals + 1)
-    here = load_rounded(stations, first)
-    for k in range(intervals):
-        after = load_rounded(stations, first + k + 1)
-        row = 2 * (line * intervals + k)
-        store(lines, row, here)
-        store(lines, row + 1, after - here)
-        here = after
-        x, y, z = (
-            lines[line, k, STEP + STATION_OUT],
-            lines[line, k, STEP + STATION_OUT + 1],
-            lines[line, k, STEP + STATION_OUT + 2],
-        )
-        lines[line, k, TURN_OUT] = x * x + y * y + z * z
-        x, y, z = (
-            lines[line, k, STEP + STATION_SIDE],
-            lines[line, k, STEP + STATION_SIDE + 1],
-            lines[line, k, STEP + STATION_SIDE + 2],
-        )
-        lines[line, k, TURN_SIDE] = x * x + y * y + z * z
-
-
 @njit(cache=True)  # type: ignore[untyped-decorator]
 def pack_muscles(vectors: Floats, numbers: Floats, thickness: Floats, sweep: Floats, table: Reals) -> None:
     """Fill the table from origin, along, out, side (4, M, 3) and length, bulge, scale, belly (4, M)."""
@@ -109,10 +81,3 @@ def pack_muscles(vectors: Floats, numbers: Floats, thickness: Floats, sweep: Flo
         table[m, OVER] = 1.0 / length
         pack_curve(thickness[m], belly, table[m], CURVES)
         pack_sweep(sweep[m], belly, table[m])
-
-
-@njit(cache=True)  # type: ignore[untyped-decorator]
-def pack_lines(stations: Floats, lines: Reals) -> None:
-    """Fill the lines from their stations (B STATIONS, STEP)."""
-    for line in range(len(lines)):
-        pack_line(stations, line, lines)

@@ -16,6 +16,10 @@ Ints = npt.NDArray[np.int64]
 
 SKEWED = 1e-12
 """Columns of a joint's matrix this far from orthogonal are made a rotation."""
+MOVED = 12
+"""Columns of a joint's ``M − I``: its upper three rows."""
+TURN = 12
+"""Columns of a joint's rotation: three rows of three numbers and one that nobody reads."""
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
@@ -99,7 +103,7 @@ def _move_scapula(
     # the girdle on the thorax, and the arm's direction there
     direction = times_transposed(turn, thorax, times(turn, arm, arm_direction))
     for column in range(3):
-        of_girdle = turn[girdle, column], turn[girdle, 3 + column], turn[girdle, 6 + column]
+        of_girdle = turn[girdle, column], turn[girdle, 4 + column], turn[girdle, 8 + column]
         work[0, column], work[1, column], work[2, column] = times_transposed(turn, thorax, of_girdle)
     angle = _rhythm(_angle(hanging, direction)) - _rhythm(_angle(hanging, arm_direction))
     angle -= _turn_about(work, axis)
@@ -130,7 +134,7 @@ def pose_joints(
     moved: Floats,
     turn: Floats,
 ) -> bool:
-    """``M − I`` of all joints, virtual ones last, (joints, 12), and the rotations needed (joints, 9)."""
+    """``M − I`` of all joints, virtual ones last, (joints, 12), and the rotations needed (joints, TURN)."""
     own, work, nearest = len(difference), np.empty((3, 3)), np.empty((3, 3))
     for joint in range(len(moved)):
         if joint < own:
@@ -147,5 +151,5 @@ def pose_joints(
             if not _nearest_rotation(work, nearest):
                 return False
             for i in range(3):
-                write(turn, joint, 3 * i, read(nearest, i))
+                write(turn, joint, 4 * i, read(nearest, i))
     return True

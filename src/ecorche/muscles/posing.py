@@ -2,24 +2,36 @@
 
 The same as `SectionFrames.moved`, `contract` and `path_sections` one after another, which stay the analytical
 tool for batches, lengths and moment arms, and which the tests hold this against (1e-12). The loop differs:
-joints first, virtual scapulae among them, then nodes, then muscles and the stations of bent ones, all numbers
-in float64 until the float32 rows of `packed_sections` are filled. Muscles are few and cheap: one thread has
-posed them before another would have woken up.
+joints first, virtual scapulae among them, then nodes, segments and corners, then muscles and the stations of
+bent ones, all numbers in float64 until the float32 rows of `packed_sections` are filled. Nodes and stations
+are posed four at a time (`quads`) without a branch; so each has the same bits whatever others are posed with
+it, and a plan of what one skin reads gives that skin exactly what the plan of everything would. One thread
+has posed all muscles long before another would have woken up.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from ecorche.muscles.centre_lines import STATIONS, stations
+from ecorche.base.lanes import WIDTH, load, store
+from ecorche.base.quads import (
+    largest,
+    pick,
+    quad,
+    read_quad,
+    read_rows,
+    smallest,
+    square_roots,
+    where_above,
+    write_rows,
+)
+from ecorche.muscles.centre_lines import STATIONS
 from ecorche.muscles.packed_sections import (
     ALONG,
-    BELLY,
     BULGE,
     COLUMNS,
     CURVES,
@@ -32,77 +44,59 @@ from ecorche.muscles.packed_sections import (
     STATION_COLUMNS,
     STATION_OUT,
     STATION_POINT,
-    STATION_SIDE,
     STATION_T,
-    STEP,
-    pack_curve,
-    pack_lines,
-    pack_sweep,
 )
 from ecorche.muscles.paths import SHORTEST
-from ecorche.muscles.posed_joints import pose_joints
-from ecorche.muscles.scapula import VirtualScapula
-from ecorche.muscles.section_frames import SectionFrames
-from ecorche.muscles.spindle import Spindles
+from ecorche.muscles.posed_joints import MOVED, TURN, pose_joints
+from ecorche.muscles.posing_plan import (
+    ACROSS,
+    AWAY,
+    BIND_OUT,
+    CHORD,
+    CURVE,
+    CURVE_CHANGE,
+    JOINT,
+    JOINT_BEFORE,
+    KEPT,
+    NAMED,
+    NEAR,
+    NODE,
+    OWNER,
+    ROW,
+    RULE,
+    SCALE,
+    SHARE,
+    SIGN,
+    TANGENT,
+    TWO,
+    WEIGHT,
+    PosingPlan,
+)
 from ecorche.muscles.triples import cross, dot, plus, read, scaled, times, turned, unit, write
-from ecorche.muscles.volume import MOVING, VolumeRule, belly_rule
 
 Floats = npt.NDArray[np.float64]
 Reals = npt.NDArray[np.float32]
 Ints = npt.NDArray[np.int64]
 Naturals = npt.NDArray[np.uint32]
 
-_MOVING = MOVING.reshape(8)
-
-# columns of a muscle's constants: chord and S_d at bind, the insertion's weight, s_f; square, gradient,
-# constant, thinnest and bind length of its belly's rule; control values of C_T, its curve, how that follows
-_CHORD, _BIND_OUT, _WEIGHT, _SCALE, _RULE, _THICKNESS, _CURVE, _CURVE_CHANGE = 0, 3, 6, 7, 8, 13, 21, 28
-# columns of a muscle in a frame: its frame, length and control values of C_T
-FRAME, LENGTH, THICKNESS, NUMBERS = 0, 12, 13, 21
-# columns of a segment that ends at a node: direction, length; the node's rounding and bend if it is a corner;
-# arc length up to the node, one over the whole
-_DIRECTION, _LENGTH, _REACH, _BEND, _ARC, _OVER = 0, 3, 4, 5, 8, 9
+# columns of a muscle in a frame: its frame, length and the change of its belly's thickness
+FRAME, LENGTH, CHANGE, NUMBERS = 0, 12, 13, 14
+# columns of a node: where it is, and the arc length up to it; direction and length of the segment that ends
+# there; bend and reach of the rounding where it is a corner
+_POINT, _ARC, _DIRECTION, _LENGTH, _BEND, _NODE = 0, 3, 4, 7, 8, 12
 
 
-class PosingPlan(NamedTuple):
-    """What posing needs and no frame changes.
-
-    Attributes:
-        starts, joints, points, rounding: Of the paths, at bind.
-        turning: Whether the rotation of each joint, virtual ones last, is needed.
-        muscles: Numbers of each muscle, in the columns above.
-        rows: The table's rows, with what does not change.
-        line_rows: Row of each muscle's bent line or −1, shape (M,).
-        bent_nodes: Of all bent lines the nodes that end segments, their joint and that of the node before,
-            and where their stations begin, shape (S + 1, 4); the last row ends the stations.
-        segments: Direction and S_d of those segments at bind, shape (S, 6).
-        stations: Of all bent lines in turn: share of the way between the nodes, tangent and S_d at bind, and
-            whether at bind the station lies on a corner's rounding, shape (B STATIONS, 8).
-        scapula_joints, scapula_vectors: Girdle, thorax and arm (K, 3); pivot, axis, hanging, arm (K, 4, 3).
-    """
-
-    starts: Ints
-    joints: Naturals
-    points: Floats
-    rounding: float
-    turning: npt.NDArray[np.bool_]
-    muscles: Floats
-    rows: Reals
-    line_rows: npt.NDArray[np.int32]
-    bent_nodes: Naturals
-    segments: Floats
-    stations: Floats
-    scapula_joints: Ints
-    scapula_vectors: Floats
+_TOO_SHORT = np.nextafter(SHORTEST, 0.0)
+_LEAST = 1e-300  # an end of a path has no rounding to be divided by
 
 
 class PosedTables(NamedTuple):
-    """One frame of all muscles.
+    """One frame of the muscles of a plan.
 
     Attributes:
-        numbers: Of the muscles, in the columns `FRAME` (origin, along, out, side), `LENGTH`, `THICKNESS`; of
-            a bent one the frame is that of its first station.
-        stations: Of the bent lines, in the columns of `packed_sections` with unit along, (B STATIONS, STEP).
+        numbers: Of the muscles, in the columns `FRAME` (origin, along, out, side; of straight ones), `LENGTH`
+            and `CHANGE`.
+        stations: What ``lines`` is rounded from, of the same shape; without rows where nobody asked for it.
         table, lines: See `PackedSections`.
     """
 
@@ -112,106 +106,43 @@ class PosedTables(NamedTuple):
     lines: Reals
 
 
-def posing_plan(
-    frames: SectionFrames, spindles: Spindles, scapulae: Sequence[VirtualScapula], volume: VolumeRule
-) -> PosingPlan:
-    """Everything about the muscles that stays the same from frame to frame."""
-    paths, count = frames.paths, frames.paths.muscle_count
-    bent = np.flatnonzero(frames.bent)
-    line_rows = np.full(count, -1, np.int32)
-    line_rows[bent] = np.arange(len(bent))
-    node, share = stations(frames)
-    tangents, out = frames.bind_directions(node, share)
-    after = node[bent].reshape(-1)
-    places = np.concatenate([share[..., None], tangents, out], axis=-1)[bent].reshape(-1, 7)
-    ends = np.concatenate([np.zeros(0, np.int64), *(np.arange(*paths.starts[m : m + 2])[1:] for m in bent)])
-    segments = np.concatenate(frames.bind_segments(), axis=1)
-    rounded = np.abs(places[:, 1:4] - segments[after, :3]).max(axis=1, initial=0.0) > 1e-13
-    begins = np.searchsorted(after, np.append(ends, len(paths.joints)))
-    carriers = [np.append(column, 0) for column in (ends, paths.joints[ends], paths.joints[ends - 1])]
-    turning = np.zeros(paths.skeleton.joint_count, np.bool_)
-    turning[paths.joints] = True
-    scapula_joints = np.array([[s.girdle, s.thorax, s.arm] for s in scapulae], np.int64).reshape(-1, 3)
-    turning[scapula_joints] = True
-    rule = belly_rule(spindles, volume)
-    curve, change, rows = np.zeros((count, 7)), np.zeros((count, 7)), np.zeros((count, COLUMNS), np.float32)
-    _constant_curves(spindles.thickness, spindles.sweep, spindles.belly, MOVING, curve, change, rows)
-    numbers = (frames.weight, spindles.scale, np.full(count, rule.square), *rule[1:], spindles.bind_length)
-    return PosingPlan(
-        starts=paths.starts,
-        joints=paths.joints.astype(np.uint32),
-        points=paths.bind_points,
-        rounding=float(paths.rounding),
-        turning=turning,
-        muscles=np.concatenate(
-            [
-                frames.bind.along,
-                frames.out,
-                np.stack(numbers, axis=1),
-                spindles.thickness.reshape(-1, 8),
-                curve,
-                change,
-            ],
-            axis=1,
-        ),
-        rows=rows,
-        line_rows=line_rows,
-        bent_nodes=np.stack([*carriers, begins], axis=1).astype(np.uint32),
-        segments=segments[ends],
-        stations=np.concatenate([places, rounded[:, None]], axis=1),
-        scapula_joints=scapula_joints,
-        scapula_vectors=np.array(
-            [[s.pivot, s.axis, s.hanging, s.arm_direction] for s in scapulae], np.float64
-        ).reshape(-1, 4, 3),
-    )
-
-
-def posed_tables(plan: PosingPlan, difference: Floats, bulge: Floats) -> PosedTables | None:
+def posed_tables(
+    plan: PosingPlan, difference: Floats, bulge: Floats, *, exact: bool = True
+) -> PosedTables | None:
     """One frame, for the character's own joints ``M − I`` (joints, 4, 4) and the bulge of each muscle (M,).
 
+    ``exact`` asks for the stations in float64 too, which the skin does without.
     None where something cannot be: nodes that coincide, a joint scaled to nothing, a bulge of zero or less,
     numbers that are not finite. `SectionFrames.moved` and `contract` say which, or do without this shortcut.
     """
-    count, lines = len(plan.rows), len(plan.stations) // STATIONS
+    count, lines = len(plan.rows), plan.line_count
     tables = PosedTables(
         np.empty((count, NUMBERS)),
-        np.empty((lines * STATIONS, STEP)),
+        np.empty((lines if exact else 0, STATIONS, STATION_COLUMNS)),
         np.empty((count, COLUMNS), np.float32),
-        np.empty((lines, STATIONS - 1, STATION_COLUMNS), np.float32),
+        np.empty((lines, STATIONS, STATION_COLUMNS), np.float32),
     )
     return tables if _pose(*plan, difference, bulge, *tables) else None
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
-def _constant_curves(
-    thickness: Floats,
-    sweep: Floats,
-    belly: Floats,
-    moving: Floats,
-    curve: Floats,
-    change: Floats,
-    rows: Reals,
-) -> None:
-    for m in range(len(belly)):
-        pack_curve(thickness[m], belly[m], curve[m], 0)
-        pack_curve(moving, belly[m], change[m], 0)
-        pack_sweep(sweep[m], belly[m], rows[m])
-        rows[m, BELLY] = belly[m]
-
-
-@njit(cache=True)  # type: ignore[untyped-decorator]
 def _pose(
-    starts: Ints,
+    muscles: Naturals,
+    starts: Naturals,
     joints: Naturals,
-    bind_points: Floats,
+    node_rows: Naturals,
+    node_joints: Naturals,
+    node_points: Floats,
+    segment_nodes: Naturals,
+    corner_nodes: Naturals,
     rounding: float,
     turning: npt.NDArray[np.bool_],
-    muscles: Floats,
+    constants: Floats,
     rows: Reals,
     line_rows: npt.NDArray[np.int32],
-    bent_nodes: Naturals,
-    bind_segments: Floats,
-    places: Floats,
+    _line_count: int,
+    named: Naturals,
+    kept: Floats,
     scapula_joints: Ints,
     scapula_vectors: Floats,
     difference: Floats,
@@ -222,166 +153,212 @@ def _pose(
     lines: Reals,
 ) -> bool:
     """Fill the tables of one frame; False where something cannot be."""
-    moved, turn = np.empty((len(turning), 12)), np.empty((len(turning), 9))
-    points, segments = np.empty(bind_points.shape), np.empty((len(bind_points), _OVER + 1))
-    changes = np.empty(len(rows))
-    if not (
-        pose_joints(turning, scapula_joints, scapula_vectors, difference, moved, turn)
-        and _pose_nodes(starts, joints, bind_points, rounding, moved, points, segments)
-        and _contract(starts, segments, muscles, bulge, numbers, changes)
-    ):
+    moved, turn = np.empty((len(turning), MOVED)), np.empty((len(turning), TURN))
+    nodes = np.empty((len(joints), _NODE))
+    overs = np.empty(len(muscles))
+    if not pose_joints(turning, scapula_joints, scapula_vectors, difference, moved, turn):
         return False
-    _pose_stations(bent_nodes, bind_segments, places, turn, points, segments, stations)
-    pack_lines(stations, lines)
-    if not _pose_chords(starts, joints, muscles, line_rows, turn, points, stations, numbers):
+    _pose_nodes(node_rows, node_joints, node_points, moved, nodes)
+    if not _pose_segments(segment_nodes, nodes):
         return False
-    _fill_table(muscles, rows, bulge, numbers, changes, table)
+    _pose_corners(corner_nodes, rounding, nodes)
+    if not _contract(muscles, starts, constants, bulge, nodes, overs, numbers):
+        return False
+    _pose_stations(named, kept, turn, nodes, overs, stations, lines)
+    if not _pose_frames(muscles, starts, joints, constants, line_rows, turn, nodes, numbers):
+        return False
+    _fill_table(muscles, constants, rows, line_rows, bulge, overs, numbers, table)
     return True
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
 def _pose_nodes(
-    starts: Ints,
-    joints: Naturals,
-    bind: Floats,
-    rounding: float,
-    moved: Floats,
-    points: Floats,
-    segments: Floats,
-) -> bool:
-    """Where the nodes are, the segments that end at them, and the corners."""
-    for n in range(len(points)):
-        joint, p = joints[n], read(bind, n)
-        for k in range(3):
-            change = dot(read(moved, joint, 4 * k), p) + moved[joint, 4 * k + 3]
-            # twice subtracted, so that a coordinate of minus zero keeps its sign at bind
-            points[n, k] = p[k] - (0.0 - change)
-    for m in range(len(starts) - 1):
-        first, last = starts[m], starts[m + 1] - 1
-        segments[first, _LENGTH] = segments[first, _REACH] = segments[last, _REACH] = 0.0
-        arc = 0.0
-        for n in range(first + 1, last + 1):
-            step = plus(read(points, n), -1.0, read(points, n - 1))
-            length = np.sqrt(dot(step, step))
-            if not length >= SHORTEST:
-                return False
-            direction = scaled(1.0 / length, step)
-            write(segments, n, _DIRECTION, direction)
-            arc += length
-            segments[n, _LENGTH], segments[n, _ARC] = length, arc
-            if n > first + 1:
-                before = segments[n - 1, _LENGTH]
-                segments[n - 1, _REACH] = rounding * before * length / (before + length)
-                write(segments, n - 1, _BEND, plus(direction, -1.0, read(segments, n - 1, _DIRECTION)))
-        over = 1.0 / arc
-        for n in range(first + 1, last + 1):
-            segments[n, _OVER] = over
-    return True
+    node_rows: Naturals, node_joints: Naturals, bind: Floats, moved: Floats, nodes: Floats
+) -> None:
+    """Where the nodes are."""
+    for group in range(len(node_rows)):
+        p = read_quad(bind, 3 * group), read_quad(bind, 3 * group + 1), read_quad(bind, 3 * group + 2)
+        x, y, z = (
+            read_rows(moved, node_joints, group, MOVED, 0),
+            read_rows(moved, node_joints, group, MOVED, 4),
+            read_rows(moved, node_joints, group, MOVED, 8),
+        )
+        # twice subtracted, so that a coordinate of minus zero keeps its sign at bind
+        at = (
+            p[0] - (0.0 - (dot(x, p) + x[3])),
+            p[1] - (0.0 - (dot(y, p) + y[3])),
+            p[2] - (0.0 - (dot(z, p) + z[3])),
+            quad(0.0),
+        )
+        write_rows(nodes, node_rows, group, _NODE, _POINT, at)
+
+
+@njit(cache=True)  # type: ignore[untyped-decorator]
+def _pose_segments(named: Naturals, nodes: Floats) -> bool:
+    """Directions and lengths between nodes; False where one is too short or not a number."""
+    fine, none = quad(1.0), quad(0.0)
+    for group in range(len(named)):
+        after = read_rows(nodes, named, 2 * group, _NODE, _POINT)
+        before = read_rows(nodes, named, 2 * group + 1, _NODE, _POINT)
+        step = plus(after, -1.0, before)
+        length = square_roots(dot(step, step))
+        fine = where_above(length, quad(_TOO_SHORT), fine, none)
+        x, y, z = scaled(1.0 / length, step)
+        write_rows(nodes, named, 2 * group, _NODE, _DIRECTION, (x, y, z, length))
+    return bool(smallest(fine) > 0.0)
+
+
+@njit(cache=True)  # type: ignore[untyped-decorator]
+def _pose_corners(named: Naturals, rounding: float, nodes: Floats) -> None:
+    """How the path bends at the nodes between segments, and how far the rounding reaches."""
+    for group in range(len(named)):
+        before = read_rows(nodes, named, 2 * group, _NODE, _DIRECTION)
+        after = read_rows(nodes, named, 2 * group + 1, _NODE, _DIRECTION)
+        reach = rounding * before[3] * after[3] / (before[3] + after[3])
+        x, y, z = plus(after, -1.0, before)
+        write_rows(nodes, named, 2 * group, _NODE, _BEND, (x, y, z, reach))
 
 
 @njit(cache=True, error_model="numpy")  # type: ignore[untyped-decorator]
 def _contract(
-    starts: Ints, segments: Floats, muscles: Floats, bulge: Floats, numbers: Floats, changes: Floats
+    muscles: Naturals,
+    starts: Naturals,
+    constants: Floats,
+    bulge: Floats,
+    nodes: Floats,
+    overs: Floats,
+    numbers: Floats,
 ) -> bool:
-    """Lengths of the muscles, and the change of their bellies that keeps their volume: see `volume`."""
-    for m in range(len(numbers)):
-        whole = segments[starts[m + 1] - 1, _ARC]
+    """Arc lengths, and the change of the bellies that keeps their volume: see `volume`."""
+    for i in range(len(muscles)):
+        m, first, last = muscles[i], starts[i], starts[i + 1] - np.uint32(1)
+        whole = nodes[first, _ARC] = 0.0
+        for n in range(first + 1, last + 1):
+            whole += nodes[n, _LENGTH]
+            nodes[n, _ARC] = whole
+        # an end of the path is no corner
+        for k in range(_BEND, _NODE):
+            nodes[first, k] = nodes[last, k] = 0.0
         if not (whole < np.inf and bulge[m] > 0.0 and bulge[m] < np.inf):
             return False
-        square, gradient = muscles[m, _RULE], muscles[m, _RULE + 1]
-        constant, thinnest = muscles[m, _RULE + 2], muscles[m, _RULE + 3]
-        excess = constant * (1.0 - muscles[m, _RULE + 4] / whole)
+        overs[i] = 1.0 / whole
+        square, gradient = constants[m, RULE], constants[m, RULE + 1]
+        constant, thinnest = constants[m, RULE + 2], constants[m, RULE + 3]
+        excess = constant * (1.0 - constants[m, RULE + 4] / whole)
         change = thinnest
         if not excess + thinnest * (gradient + square * thinnest) > 0.0:
             root = np.sqrt(max(gradient * gradient - 4.0 * square * excess, 0.0))
             change = max(-2.0 * excess / (gradient + root), thinnest)
-        numbers[m, LENGTH], changes[m] = whole, change
-        for k in range(8):
-            numbers[m, THICKNESS + k] = muscles[m, _THICKNESS + k] + change * _MOVING[k]
+        numbers[m, LENGTH], numbers[m, CHANGE] = whole, change
     return True
 
 
-@njit(cache=True, error_model="numpy")  # type: ignore[untyped-decorator]
-def _pose_stations(
-    bent_nodes: Naturals,
-    bind: Floats,
-    places: Floats,
-    turn: Floats,
-    points: Floats,
-    segments: Floats,
-    stations: Floats,
-) -> None:
-    """See `PosedFrames.on`: the stations of all bent lines, segment by segment."""
-    one = np.uint32(1)
-    for number in range(len(bind)):
-        n, joint, joint_before = bent_nodes[number, 0], bent_nodes[number, 1], bent_nodes[number, 2]
-        direction, length, end = read(segments, n), segments[n, _LENGTH], read(points, n)
-        arc, over = segments[n, _ARC], segments[n, _OVER]
-        reach_before, reach = segments[n - one, _REACH], segments[n, _REACH]
-        # away from the corners S_d as each joint carries it is one direction for the whole segment
-        bind_along, bind_out = read(bind, number), read(bind, number, 3)
-        out = before = turned(
-            times(turn, joint_before, bind_along), direction, times(turn, joint_before, bind_out)
-        )
-        after, side = before, cross(direction, before)
-        if joint != joint_before:
-            after = turned(times(turn, joint, bind_along), direction, times(turn, joint, bind_out))
-        for k in range(bent_nodes[number, 3], bent_nodes[number + 1, 3]):
-            share = places[k, 0]
-            left = (1.0 - share) * length
-            point, tangent = plus(end, -left, direction), direction
-            past, ahead = reach_before - share * length, reach - left
-            if past > 0.0 or ahead > 0.0 or places[k, 7] != 0.0:
-                # two corners never reach the same place: each at most to the middle of their segment
-                if past > 0.0:
-                    part, bend = past / (2.0 * reach_before), read(segments, n - one, _BEND)
-                    point = plus(point, 0.5 * part * past, bend)
-                    tangent = unit(plus(direction, -part, bend))
-                elif ahead > 0.0:
-                    part, bend = ahead / (2.0 * reach), read(segments, n, _BEND)
-                    point = plus(point, 0.5 * part * ahead, bend)
-                    tangent = unit(plus(direction, part, bend))
-                along, across = read(places, k, 1), read(places, k, 4)
-                out = turned(times(turn, joint_before, along), tangent, times(turn, joint_before, across))
-                if joint != joint_before:
-                    other = turned(times(turn, joint, along), tangent, times(turn, joint, across))
-                    out = unit(plus(scaled(1.0 - share, out), share, other))
-                write(stations, k, STATION_SIDE, cross(tangent, out))
-            elif joint != joint_before:
-                out = unit(plus(scaled(1.0 - share, before), share, after))
-                write(stations, k, STATION_SIDE, cross(tangent, out))
-            else:
-                out = before
-                write(stations, k, STATION_SIDE, side)
-            write(stations, k, STATION_POINT, point)
-            write(stations, k, STATION_ALONG, tangent)
-            write(stations, k, STATION_OUT, out)
-            stations[k, STATION_T] = (arc - left) * over
+@njit(inline="always")  # type: ignore[untyped-decorator]
+def _carried(turn: Floats, joints: Naturals, row: int, bind_along: Any, bind_out: Any, along: Any) -> Any:
+    """S_d as four joints carry it, turned the short way to the path's tangent: see `section_frames`."""
+    x, y, z = (
+        read_rows(turn, joints, row, TURN, 0),
+        read_rows(turn, joints, row, TURN, 4),
+        read_rows(turn, joints, row, TURN, 8),
+    )
+    a = dot(x, bind_along), dot(y, bind_along), dot(z, bind_along)
+    out = dot(x, bind_out), dot(y, bind_out), dot(z, bind_out)
+    cosine = 1.0 + dot(a, along)
+    share = dot(out, plus(along, -1.0, a)) / cosine
+    share = where_above(cosine, quad(1e-12), share, quad(0.0))
+    return plus(out, quad(0.0) - share, plus(a, 1.0, along))
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
-def _pose_chords(
-    starts: Ints,
+def _pose_stations(
+    named: Naturals,
+    kept: Floats,
+    turn: Floats,
+    nodes: Floats,
+    overs: Floats,
+    stations: Floats,
+    lines: Reals,
+) -> None:
+    """See `PosedFrames.on`: the stations of bent lines, four at a time."""
+    zero = quad(0.0)
+    # the loop is in here, because what is called in a loop counts its arrays again and again
+    for group in range(len(named)):
+        name, keep = NAMED * group, KEPT * group
+        end = read_rows(nodes, named, name + NODE, _NODE, _POINT)
+        direction = read_rows(nodes, named, name + NODE, _NODE, _DIRECTION)
+        bend = read_rows(nodes, named, name + NEAR, _NODE, _BEND)
+        arc, length, reach = end[3], direction[3], bend[3]
+        share = read_quad(kept, keep + SHARE)
+        left = (1.0 - share) * length
+        within = reach - read_quad(kept, keep + AWAY) * length
+        within = where_above(within, zero, within, zero)
+        part = within / (reach + reach + _LEAST)
+        point = plus(plus(end, zero - left, direction), 0.5 * part * within, bend)
+        along = plus(direction, read_quad(kept, keep + SIGN) * part, bend)
+        along = scaled(1.0 / square_roots(dot(along, along)), along)
+        bind_along = (
+            read_quad(kept, keep + TANGENT),
+            read_quad(kept, keep + TANGENT + 1),
+            read_quad(kept, keep + TANGENT + 2),
+        )
+        bind_out = (
+            read_quad(kept, keep + ACROSS),
+            read_quad(kept, keep + ACROSS + 1),
+            read_quad(kept, keep + ACROSS + 2),
+        )
+        out = _carried(turn, named, name + JOINT_BEFORE, bind_along, bind_out, along)
+        two = read_quad(kept, keep + TWO)
+        if largest(two) > 0.0:
+            other = _carried(turn, named, name + JOINT, bind_along, bind_out, along)
+            both = plus(scaled(1.0 - share, out), share, other)
+            both = scaled(1.0 / square_roots(dot(both, both)), both)
+            # a station between nodes of one joint has the bits it has beside others of its kind
+            out = (
+                where_above(two, zero, both[0], out[0]),
+                where_above(two, zero, both[1], out[1]),
+                where_above(two, zero, both[2], out[2]),
+            )
+        side = cross(along, out)
+        t = (arc - left) * pick(overs, named, name + OWNER)
+        _write_stations(lines, named, name + ROW, point, along, out, side, t)
+        if len(stations) > 0:
+            _write_stations(stations, named, name + ROW, point, along, out, side, t)
+
+
+@njit(inline="always")  # type: ignore[untyped-decorator]
+def _write_stations(
+    rows: Any, named: Naturals, row: int, point: Any, along: Any, out: Any, side: Any, t: Any
+) -> None:
+    """Four stations in the columns of `packed_sections`."""
+    zero = quad(0.0)
+    write_rows(rows, named, row, STATION_COLUMNS, STATION_POINT, (point[0], point[1], point[2], along[0]))
+    write_rows(rows, named, row, STATION_COLUMNS, STATION_ALONG + 1, (along[1], along[2], out[0], out[1]))
+    write_rows(rows, named, row, STATION_COLUMNS, STATION_OUT + 2, (out[2], side[0], side[1], side[2]))
+    write_rows(rows, named, row, STATION_COLUMNS, STATION_T, (t, zero, zero, zero))
+
+
+@njit(cache=True)  # type: ignore[untyped-decorator]
+def _pose_frames(
+    muscles: Naturals,
+    starts: Naturals,
     joints: Naturals,
-    muscles: Floats,
+    constants: Floats,
     line_rows: npt.NDArray[np.int32],
     turn: Floats,
-    points: Floats,
-    stations: Floats,
+    nodes: Floats,
     numbers: Floats,
 ) -> bool:
-    """See `SectionFrames.moved`: the frames of straight muscles; of bent ones that of the first station."""
-    for m in range(len(numbers)):
+    """See `SectionFrames.moved`: the frames of straight muscles."""
+    for i in range(len(muscles)):
+        m = muscles[i]
         if line_rows[m] >= 0:
-            for k in range(12):
-                numbers[m, FRAME + k] = stations[line_rows[m] * STATIONS, STATION_POINT + k]
             continue
-        first, last = starts[m], starts[m + 1] - 1
-        step = plus(read(points, last), -1.0, read(points, first))
+        first, last = starts[i], starts[i + 1] - np.uint32(1)
+        step = plus(read(nodes, last), -1.0, read(nodes, first))
         if not dot(step, step) > 1e-18:
             return False
-        along, joint, weight = unit(step), joints[first], muscles[m, _WEIGHT]
-        bind_along, bind_out = read(muscles, m, _CHORD), read(muscles, m, _BIND_OUT)
+        along, joint, weight = unit(step), joints[first], constants[m, WEIGHT]
+        bind_along, bind_out = read(constants, m, CHORD), read(constants, m, BIND_OUT)
         out = turned(times(turn, joint, bind_along), along, times(turn, joint, bind_out))
         if weight > 0.0:
             joint = joints[last]
@@ -390,7 +367,7 @@ def _pose_chords(
                 side = cross(along, out)
                 angle = weight * np.arctan2(dot(side, other), dot(out, other))
                 out = plus(scaled(np.cos(angle), out), np.sin(angle), side)
-        write(numbers, m, FRAME, read(points, first))
+        write(numbers, m, FRAME, read(nodes, first))
         write(numbers, m, FRAME + 3, along)
         write(numbers, m, FRAME + 6, out)
         write(numbers, m, FRAME + 9, cross(along, out))
@@ -399,17 +376,28 @@ def _pose_chords(
 
 @njit(cache=True, error_model="numpy")  # type: ignore[untyped-decorator]
 def _fill_table(
-    muscles: Floats, rows: Reals, bulge: Floats, numbers: Floats, changes: Floats, table: Reals
+    muscles: Naturals,
+    constants: Floats,
+    rows: Reals,
+    line_rows: npt.NDArray[np.int32],
+    bulge: Floats,
+    overs: Floats,
+    numbers: Floats,
+    table: Reals,
 ) -> None:
-    """The muscles packed."""
-    for m in range(len(table)):
-        for k in range(COLUMNS):
-            table[m, k] = rows[m, k]
+    """The muscles packed; where a bent one is, only its stations say."""
+    for i in range(len(muscles)):
+        m = muscles[i]
+        for k in range(COLUMNS // WIDTH):
+            row = COLUMNS // WIDTH * m + k
+            store(table, row, load(rows, row))
+        over, change = overs[i], numbers[m, CHANGE]
         for k in range(7):
-            table[m, CURVES + k] = muscles[m, _CURVE + k] + changes[m] * muscles[m, _CURVE_CHANGE + k]
-        table[m, BULGE], table[m, HEIGHT] = bulge[m], muscles[m, _SCALE] * bulge[m]
-        over = 1.0 / numbers[m, LENGTH]
+            table[m, CURVES + k] = constants[m, CURVE + k] + change * constants[m, CURVE_CHANGE + k]
+        table[m, BULGE], table[m, HEIGHT] = bulge[m], constants[m, SCALE] * bulge[m]
         table[m, OVER] = over
+        if line_rows[m] >= 0:
+            continue
         for k in range(3):
             table[m, ORIGIN + k], table[m, ALONG + k] = numbers[m, k], numbers[m, 3 + k] * over
             table[m, OUT + k], table[m, SIDE + k] = numbers[m, 6 + k], numbers[m, 9 + k]

@@ -23,21 +23,21 @@ import numpy.typing as npt
 from ecorche.errors import EcorcheError
 from ecorche.muscles.centre_lines import STATIONS, CentreLines, centre_lines
 from ecorche.muscles.packed_sections import (
+    BELLY,
     COLUMNS,
     STATION_ALONG,
     STATION_COLUMNS,
     STATION_OUT,
     STATION_POINT,
     STATION_T,
-    STEP,
     PackedSections,
-    pack_lines,
     pack_muscles,
 )
-from ecorche.muscles.posing import FRAME, LENGTH, NUMBERS, THICKNESS, PosedTables, PosingPlan
+from ecorche.muscles.posing import CHANGE, FRAME, LENGTH, PosedTables
+from ecorche.muscles.posing_plan import PosingPlan
 from ecorche.muscles.section_frames import PosedFrames
 from ecorche.muscles.spindle import Spindles
-from ecorche.muscles.volume import SpindleStates
+from ecorche.muscles.volume import MOVING, SpindleStates
 
 Floats = npt.NDArray[np.float64]
 
@@ -169,15 +169,14 @@ class Sections:
         vectors = np.stack([self.origin, self.along, self.out, self.side])
         numbers = np.stack([self.length, self.bulge, self.scale, self.belly])
         pack_muscles(vectors, numbers, self.thickness, self.sweep, table)
+        table[self.line_rows >= 0, :BELLY] = 0.0  # where a bent muscle is, only its stations say
         lines = self.lines
         if lines is None:
-            return PackedSections(table, np.zeros((0, STATIONS - 1, STATION_COLUMNS), np.float32))
-        packed = np.zeros((len(lines.muscles), STATIONS - 1, STATION_COLUMNS), np.float32)
+            return PackedSections(table, np.zeros((0, STATIONS, STATION_COLUMNS), np.float32))
         side = np.cross(lines.along, lines.out)
-        rest = np.zeros((*lines.t.shape, STEP - STATION_T - 1))
+        rest = np.zeros((*lines.t.shape, STATION_COLUMNS - STATION_T - 1))
         columns = (lines.points, lines.along, lines.out, side, lines.t[..., None], rest)
-        pack_lines(np.concatenate(columns, axis=-1).reshape(-1, STEP), packed)
-        return PackedSections(table, packed)
+        return PackedSections(table, np.concatenate(columns, axis=-1).astype(np.float32))
 
     @cached_property
     def curves(self) -> Floats:
@@ -270,8 +269,9 @@ class PosedSections(Sections):
         return self.__dict__[name]
 
     def _unpacked(self) -> dict[str, Any]:
-        numbers, stations = self._posed.numbers, self._posed.stations.reshape(-1, STATIONS, STEP)
+        numbers, stations = self._posed.numbers, self._posed.stations
         bent = np.flatnonzero(self.line_rows >= 0)
+        numbers[bent, FRAME:LENGTH] = stations[:, 0, STATION_POINT:STATION_T]
         vectors = {
             name: numbers[:, FRAME + 3 * n : FRAME + 3 * n + 3]
             for n, name in enumerate(("origin", "along", "out", "side"))
@@ -288,7 +288,7 @@ class PosedSections(Sections):
             "length": numbers[:, LENGTH],
             "scale": self._spindles.scale,
             "belly": self._spindles.belly,
-            "thickness": numbers[:, THICKNESS:NUMBERS].reshape(-1, 2, 4),
+            "thickness": self._spindles.thickness + numbers[:, CHANGE, None, None] * MOVING,
             "sweep": self._spindles.sweep,
             "lines": lines,
         }

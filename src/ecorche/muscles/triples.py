@@ -58,21 +58,21 @@ def write(rows: Floats, row: int, at: int, a: Any) -> None:
 
 @njit(inline="always")  # type: ignore[untyped-decorator]
 def times(m: Floats, joint: int, a: Any) -> Any:
-    """A joint's matrix, one of (joints, 9), times a vector."""
+    """A joint's matrix, one of (joints, 12) in rows of four, times a vector."""
     return (
         m[joint, 0] * a[0] + m[joint, 1] * a[1] + m[joint, 2] * a[2],
-        m[joint, 3] * a[0] + m[joint, 4] * a[1] + m[joint, 5] * a[2],
-        m[joint, 6] * a[0] + m[joint, 7] * a[1] + m[joint, 8] * a[2],
+        m[joint, 4] * a[0] + m[joint, 5] * a[1] + m[joint, 6] * a[2],
+        m[joint, 8] * a[0] + m[joint, 9] * a[1] + m[joint, 10] * a[2],
     )
 
 
 @njit(inline="always")  # type: ignore[untyped-decorator]
 def times_transposed(m: Floats, joint: int, a: Any) -> Any:
-    """The transposed of a joint's matrix, one of (joints, 9), times a vector."""
+    """The transposed of a joint's matrix, one of (joints, 12) in rows of four, times a vector."""
     return (
-        m[joint, 0] * a[0] + m[joint, 3] * a[1] + m[joint, 6] * a[2],
-        m[joint, 1] * a[0] + m[joint, 4] * a[1] + m[joint, 7] * a[2],
-        m[joint, 2] * a[0] + m[joint, 5] * a[1] + m[joint, 8] * a[2],
+        m[joint, 0] * a[0] + m[joint, 4] * a[1] + m[joint, 8] * a[2],
+        m[joint, 1] * a[0] + m[joint, 5] * a[1] + m[joint, 9] * a[2],
+        m[joint, 2] * a[0] + m[joint, 6] * a[1] + m[joint, 10] * a[2],
     )
 
 

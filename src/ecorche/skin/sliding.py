@@ -7,13 +7,14 @@ coordinates in the section through it, b the height of the muscle's surface ther
 are now below it and is never dragged along them. L_fat is what the very same kernel measured at bind:
 the difference from bind is zero bit for bit where the muscles and the skin are those of the bind.
 
-Three things are added. Of ``L_fat − v`` only the share κ counts (`influence`): where skin and path do not
-follow the same joints, ``δ = σ (b − b_bind)`` remains, the change of the muscle's own height. A muscle has a
-gain, by which its δ is multiplied. And δ saturates, before the gain: with ``l = s_f C_T`` at the bind t, the
-muscle's own half-axis there, δ becomes ``δ (1 − (δ/l)² 4/27)`` and from ``δ = 3/2 l`` on stays l; inwards
-the same with `BRIDGED` l, because taut skin and fat bridge the hollow beside a tensed muscle, which is
-narrower than a slack one, and do not line it. The slope is continuous, 1 at δ = 0 and 0 at the ends. So a
-path that leaves its limb, or a muscle edited beyond sense, moves no vertex by more than the muscle is thick.
+Three things are added. Of what v, a and t have changed since bind only the share κ counts (`influence`):
+where skin and path do not follow the same joints, ``δ = σ (b − b_bind)`` at the bind place remains, the
+change of the muscle's own height. A muscle has a gain, by which its δ is multiplied. And δ saturates, before
+the gain: with ``l = s_f C_T`` at the bind t, the muscle's own half-axis there, δ becomes
+``δ (1 − (δ/l)² 4/27)`` and from ``δ = 3/2 l`` on stays l; inwards the same with `BRIDGED` l, because taut
+skin and fat bridge the hollow beside a tensed muscle, which is narrower than a slack one, and do not line
+it. The slope is continuous, 1 at δ = 0 and 0 at the ends. So a path that leaves its limb, or a muscle edited
+beyond sense, moves no vertex by more than the muscle is thick.
 
 Over a bent muscle the section is that of the vertex's bind place between two stations of the posed centre
 line (`CentreLines`), and S_d is that of the place.
@@ -55,10 +56,8 @@ from ecorche.muscles.packed_sections import (
     STATION_POINT,
     STATION_SIDE,
     STATION_T,
-    STEP,
     SWEPT,
-    TURN_OUT,
-    TURN_SIDE,
+    PackedSections,
 )
 from ecorche.muscles.sections import ENDS, RIM, Sections
 from ecorche.skin.influence import Influences
@@ -78,8 +77,9 @@ _OVER_RIM, _ROOT_RIM = np.float32(1.0 / RIM), np.float32(np.sqrt(RIM))
 _BRIDGED, _SOONER = np.float32(BRIDGED), np.float32(1.0 / BRIDGED)
 _ZERO, _ONE, _THIRD = np.float32(0.0), np.float32(1.0), np.float32(1.0 / 3.0)
 
-# the lanes a row keeps: w² gain / Σ w times the saturated δ, one over it, L_fat, place between stations, σ, κ
-_PUSH, _OVER, _REST, _PLACE, _SIGMA, _FOLLOW, _KEPT = 0, 1, 2, 3, 4, 5, 6
+# the lanes a row keeps: w² gain / Σ w times the saturated δ, one over it, L_fat, place between stations, σ,
+# κ, and what κ leaves of the bind: t (1 − κ), a (1 − κ)
+_PUSH, _OVER, _REST, _PLACE, _SIGMA, _FOLLOW, _STAY_T, _STAY_A, _KEPT = 0, 1, 2, 3, 4, 5, 6, 7, 8
 
 
 class SlidingSkin:
@@ -102,6 +102,7 @@ class SlidingSkin:
             )
         self._vertex_count = influences.vertex_count
         self._lines = bind.line_rows
+        self._line_count = int(self._lines.max(initial=-1)) + 1
         groups = group_by_muscles(influences, len(bind))
         self._vertices, self._starts, self._muscles = groups.vertices, groups.starts, groups.muscles
         own = groups.entries >= 0
@@ -116,6 +117,11 @@ class SlidingSkin:
         self._rows[:, _PLACE] = np.where(own, lanes(influences.place), np.maximum(self._spans[:, :1], 0))
         self._rows[:, _SIGMA] = lanes(influences.side)
         self._rows[:, _FOLLOW] = lanes(influences.follow)
+        stays = 1.0 - influences.follow
+        self._rows[:, _STAY_T], self._rows[:, _STAY_A] = (
+            lanes(influences.t * stays),
+            lanes(influences.a * stays),
+        )
         self._run(bind, self._fitting(points).copy(), learn=True)
         limit = SATURATED * self._rows[:, _OVER]  # what the kernel leaves there when it learns
         share = _shares(influences) * _checked_gains(gains, len(bind))[influences.muscles]
@@ -128,11 +134,21 @@ class SlidingSkin:
         kept = (self._vertices, self._starts, self._muscles, self._spans, self._rows)
         return sum(array.nbytes for array in kept)
 
-    def apply(self, posed: Sections, points: Points, out: Points | None = None) -> Points:
+    @property
+    def stations_read(self) -> npt.NDArray[np.bool_]:
+        """What of the muscles is read: their stations (M, STATIONS), of a straight muscle all or none."""
+        read = np.zeros((len(self._lines), STATIONS), np.bool_)
+        for muscle, (first, last) in zip(self._muscles, self._spans, strict=True):
+            read[muscle, first : last + 1] = True
+            if first < 0:
+                read[muscle] = True
+        return read
+
+    def apply(self, posed: Sections | PackedSections, points: Points, out: Points | None = None) -> Points:
         """Skinned positions after the muscles below have moved them [m], shape (vertices, 3).
 
         Args:
-            posed: The muscles in this frame.
+            posed: The muscles in this frame; packed, at least with the `stations_read`.
             points: Skinned positions [m], shape (vertices, 3), float32.
             out: Where to write; C-contiguous float32 (vertices, 3); it may be ``points`` itself.
         """
@@ -157,18 +173,23 @@ class SlidingSkin:
             )
         return np.ascontiguousarray(points, np.float32)
 
-    def _run(self, sections: Sections, points: Points, *, learn: bool) -> None:
-        if len(sections) != len(self._lines):
+    def _run(self, posed: Sections | PackedSections, points: Points, *, learn: bool) -> None:
+        if isinstance(posed, Sections):
+            line_rows, (table, lines) = posed.line_rows, posed.packed
+            bent_alike = line_rows is self._lines or np.array_equal(line_rows, self._lines)
+        else:
+            table, lines = posed
+            bent_alike = len(lines) == self._line_count
+        if len(table) != len(self._lines):
             raise EcorcheError(
-                f"{len(sections)} muscles move a skin that was bound to {len(self._lines)}",
+                f"{len(table)} muscles move a skin that was bound to {len(self._lines)}",
                 remedy="Give all muscles of the bind, in its order",
             )
-        if sections.line_rows is not self._lines and not np.array_equal(sections.line_rows, self._lines):
+        if not bent_alike:
             raise EcorcheError(
                 "muscles that are bent at bind are straight in the pose, or the other way round",
                 remedy="Give the same muscles, with the same via points",
             )
-        table, lines = sections.packed
         slide = _slide_shared if worth_sharing(len(self._vertices)) else _slide_alone
         slide(
             self._vertices,
@@ -258,13 +279,10 @@ def _curve(table: Points, row: int, at: int, m: Any, p: Any) -> Any:
 
 
 @njit(inline="always")  # type: ignore[untyped-decorator]
-def _begin(lines: Points, line: int, k: int, at: int, u: Any) -> Any:
-    return multiply_add(u, broadcast(lines[line, k, STEP + at]), broadcast(lines[line, k, at]))
-
-
-@njit(inline="always")  # type: ignore[untyped-decorator]
-def _go_on(lines: Points, line: int, k: int, at: int, u: Any, value: Any) -> Any:
-    return multiply_add(u, broadcast(lines[line, k, STEP + at]), value)
+def _near(place: Any, station: int) -> Any:
+    """The share of one station in places: 1 at the station, falling to 0 at the next on either side."""
+    nearness = _least(place - np.float32(station - 1), np.float32(station + 1) - place)
+    return _most(nearness, broadcast(_ZERO))
 
 
 @njit(inline="always")  # type: ignore[untyped-decorator]
@@ -272,51 +290,44 @@ def _bent_place(
     lines: Points, line: int, over: Any, first: int, last: int, place: Any, x: Any, y: Any, z: Any
 ) -> Any:
     """`CentreLines.places` of sixteen points: t, v and a before the sweep, what a² is short by, and S_d."""
-    one, zero = broadcast(_ONE), broadcast(_ZERO)
-    u = place - np.float32(first)
-    if last > first + 1:
-        u = _least(u, one)
-    within = u - u * u
-    foot_x = _begin(lines, line, first, STATION_POINT, u)
-    foot_y = _begin(lines, line, first, STATION_POINT + 1, u)
-    foot_z = _begin(lines, line, first, STATION_POINT + 2, u)
-    along_x = _begin(lines, line, first, STATION_ALONG, u)
-    along_y = _begin(lines, line, first, STATION_ALONG + 1, u)
-    along_z = _begin(lines, line, first, STATION_ALONG + 2, u)
-    out_x = _begin(lines, line, first, STATION_OUT, u)
-    out_y = _begin(lines, line, first, STATION_OUT + 1, u)
-    out_z = _begin(lines, line, first, STATION_OUT + 2, u)
-    side_x = _begin(lines, line, first, STATION_SIDE, u)
-    side_y = _begin(lines, line, first, STATION_SIDE + 1, u)
-    side_z = _begin(lines, line, first, STATION_SIDE + 2, u)
-    t = _begin(lines, line, first, STATION_T, u)
-    # blended unit vectors that differ by d have the squared length 1 − d² u (1 − u)
-    long_out = one - within * broadcast(lines[line, first, TURN_OUT])
-    long_side = one - within * broadcast(lines[line, first, TURN_SIDE])
-    for k in range(first + 1, last):
-        u = _least(_most(place - np.float32(k), zero), one)
-        within = u - u * u
-        foot_x = _go_on(lines, line, k, STATION_POINT, u, foot_x)
-        foot_y = _go_on(lines, line, k, STATION_POINT + 1, u, foot_y)
-        foot_z = _go_on(lines, line, k, STATION_POINT + 2, u, foot_z)
-        along_x = _go_on(lines, line, k, STATION_ALONG, u, along_x)
-        along_y = _go_on(lines, line, k, STATION_ALONG + 1, u, along_y)
-        along_z = _go_on(lines, line, k, STATION_ALONG + 2, u, along_z)
-        out_x = _go_on(lines, line, k, STATION_OUT, u, out_x)
-        out_y = _go_on(lines, line, k, STATION_OUT + 1, u, out_y)
-        out_z = _go_on(lines, line, k, STATION_OUT + 2, u, out_z)
-        side_x = _go_on(lines, line, k, STATION_SIDE, u, side_x)
-        side_y = _go_on(lines, line, k, STATION_SIDE + 1, u, side_y)
-        side_z = _go_on(lines, line, k, STATION_SIDE + 2, u, side_z)
-        t = _go_on(lines, line, k, STATION_T, u, t)
-        long_out = long_out - within * broadcast(lines[line, k, TURN_OUT])
-        long_side = long_side - within * broadcast(lines[line, k, TURN_SIDE])
+    k = first
+    w = _near(place, k)
+    foot_x = w * lines[line, k, STATION_POINT]
+    foot_y = w * lines[line, k, STATION_POINT + 1]
+    foot_z = w * lines[line, k, STATION_POINT + 2]
+    along_x = w * lines[line, k, STATION_ALONG]
+    along_y = w * lines[line, k, STATION_ALONG + 1]
+    along_z = w * lines[line, k, STATION_ALONG + 2]
+    out_x = w * lines[line, k, STATION_OUT]
+    out_y = w * lines[line, k, STATION_OUT + 1]
+    out_z = w * lines[line, k, STATION_OUT + 2]
+    side_x = w * lines[line, k, STATION_SIDE]
+    side_y = w * lines[line, k, STATION_SIDE + 1]
+    side_z = w * lines[line, k, STATION_SIDE + 2]
+    t = w * lines[line, k, STATION_T]
+    for k in range(first + 1, last + 1):
+        w = _near(place, k)
+        foot_x = multiply_add(w, broadcast(lines[line, k, STATION_POINT]), foot_x)
+        foot_y = multiply_add(w, broadcast(lines[line, k, STATION_POINT + 1]), foot_y)
+        foot_z = multiply_add(w, broadcast(lines[line, k, STATION_POINT + 2]), foot_z)
+        along_x = multiply_add(w, broadcast(lines[line, k, STATION_ALONG]), along_x)
+        along_y = multiply_add(w, broadcast(lines[line, k, STATION_ALONG + 1]), along_y)
+        along_z = multiply_add(w, broadcast(lines[line, k, STATION_ALONG + 2]), along_z)
+        out_x = multiply_add(w, broadcast(lines[line, k, STATION_OUT]), out_x)
+        out_y = multiply_add(w, broadcast(lines[line, k, STATION_OUT + 1]), out_y)
+        out_z = multiply_add(w, broadcast(lines[line, k, STATION_OUT + 2]), out_z)
+        side_x = multiply_add(w, broadcast(lines[line, k, STATION_SIDE]), side_x)
+        side_y = multiply_add(w, broadcast(lines[line, k, STATION_SIDE + 1]), side_y)
+        side_z = multiply_add(w, broadcast(lines[line, k, STATION_SIDE + 2]), side_z)
+        t = multiply_add(w, broadcast(lines[line, k, STATION_T]), t)
     x, y, z = x - foot_x, y - foot_y, z - foot_z
     slid = multiply_add(x, along_x, multiply_add(y, along_y, z * along_z))
     t = multiply_add(slid, broadcast(over), t)
     # never zero: between opposite directions a lane must stay a number
     tiny = broadcast(np.float32(1e-6))
-    shorten = one / square_root(_most(long_out, tiny))
+    long_out = multiply_add(out_x, out_x, multiply_add(out_y, out_y, out_z * out_z))
+    long_side = multiply_add(side_x, side_x, multiply_add(side_y, side_y, side_z * side_z))
+    shorten = broadcast(_ONE) / square_root(_most(long_out, tiny))
     out_x, out_y, out_z = out_x * shorten, out_y * shorten, out_z * shorten
     v = multiply_add(x, out_x, multiply_add(y, out_y, z * out_z))
     a = multiply_add(x, side_x, multiply_add(y, side_y, z * side_z))
@@ -370,6 +381,8 @@ def _slide_group(
                 broadcast(table[muscle, OUT + 2]),
             )
             long_side = one
+        follow = load(rows, kept + _FOLLOW)
+        t = multiply_add(t, follow, load(rows, kept + _STAY_T))
         d = _soft_clamp(t) - table[muscle, BELLY]
         m, p = _least(d, zero), _most(d, zero)
         thickness = _most(_curve(table, muscle, CURVES, m, p), broadcast(np.float32(1e-12)))
@@ -379,15 +392,17 @@ def _slide_group(
         if table[muscle, SWEPT] > 1.5:
             # a is short by the blended side's length, and the sweep with it
             a = a - _curve(table, muscle, CURVES + 14, m, p) * square_root(long_side)
-        a = a * table[muscle, BULGE]
+        # a is short by the blended side's length, its part of the bind is not
+        a = (
+            multiply_add(a, follow, load(rows, kept + _STAY_A) * square_root(long_side))
+            * table[muscle, BULGE]
+        )
         inside = one - a * a / (thickness * thickness * long_side)
         s = _most(inside, zero) * _OVER_RIM
         cubic = s * s * (np.float32(2.5) - np.float32(1.5) * s)
         root = where_less(s, one, cubic, square_root(s)) * _ROOT_RIM
         # minus σ b − v, and its difference from bind
-        apart = v * load(rows, kept + _FOLLOW) - load(rows, kept + _SIGMA) * (
-            thickness * table[muscle, HEIGHT] * root
-        )
+        apart = v * follow - load(rows, kept + _SIGMA) * (thickness * table[muscle, HEIGHT] * root)
         if learn:
             store(rows, kept + _REST, apart)
             store(rows, kept + _OVER, thickness * table[muscle, HEIGHT])
