@@ -14,6 +14,7 @@ import numpy.typing as npt
 from ecorche.body.character import Character
 from ecorche.errors import MeshError, SkeletonError
 from ecorche.skeleton.naming.recognise import Naming
+from ecorche.skeleton.skeleton import Skeleton
 from ecorche.skin.weights import SkinWeights
 
 Floats = npt.NDArray[np.float64]
@@ -63,8 +64,9 @@ def require_fit_for_muscles(
     _require_skin_on_bones(character, points, weights, naming)
 
 
-def _require_size(character: Character, naming: Naming) -> None:
-    heads = character.skeleton.bind_world[:, :3, 3]
+def times_a_person(skeleton: Skeleton, naming: Naming) -> float:
+    """How many times the size of a person a body is, going by its limbs; 1 where it has none we know."""
+    heads = skeleton.bind_world[:, :3, 3]
 
     def sizes(pairs: dict[tuple[str, str], float]) -> list[float]:
         ends = [(naming.joint(a), naming.joint(b), usual) for (a, b), usual in pairs.items()]
@@ -75,7 +77,11 @@ def _require_size(character: Character, naming: Naming) -> None:
         ]
 
     limbs = {(f"{s}_{near}", f"{s}_{far}"): usual for (near, far), usual in _LIMBS.items() for s in "lr"}
-    times = float(np.median(sizes(limbs) or sizes(_ACROSS) or [1.0]))
+    return float(np.median(sizes(limbs) or sizes(_ACROSS) or [1.0]))
+
+
+def _require_size(character: Character, naming: Naming) -> None:
+    times = times_a_person(character.skeleton, naming)
     if 1.0 / MOST_TIMES <= times <= MOST_TIMES:
         return
     if times > 1.0:

@@ -12,14 +12,14 @@ import numpy.typing as npt
 from ecorche.base.names import suggestion
 from ecorche.body.alignment import skeleton_of
 from ecorche.body.character import Character, SkinnedMesh
-from ecorche.body.fit_for_muscles import require_fit_for_muscles
+from ecorche.body.fit_for_muscles import require_fit_for_muscles, times_a_person
 from ecorche.body.muscle_specs import muscle_specs, muscles_of
 from ecorche.document.files import Rig
 from ecorche.document.muscle_spec import MuscleSpec, MusclesSpec
 from ecorche.document.problems import told_as_document_error
 from ecorche.document.spec import RigSpec, VirtualScapulaSpec
 from ecorche.errors import DocumentError, EcorcheError, SkeletonError
-from ecorche.muscles.fit import Moved, fit_to_skin
+from ecorche.muscles.fit import TISSUE, Moved, fit_to_skin
 from ecorche.muscles.template.place import LeftOut, Placement, place
 from ecorche.muscles.transfer import Figure, transferred
 from ecorche.skeleton.naming.recognise import Naming, recognise
@@ -149,10 +149,13 @@ def with_muscles(
     body = character.body(rig.spec.body)
     assert body.weights is not None  # a rig's body is skinned
     points = bind_points(character, body)
-    require_fit_for_muscles(
-        character, points, body.weights, recognise(character.skeleton, rig.spec.skeleton.mapping or None)
+    naming = recognise(character.skeleton, rig.spec.skeleton.mapping or None)
+    require_fit_for_muscles(character, points, body.weights, naming)
+    # a child's skin is thinner and a giant's thicker: the same body in another size gets the same muscles
+    tissue = TISSUE * times_a_person(character.skeleton, naming)
+    fitted, fit = fit_to_skin(
+        placement.muscles, placement.skeleton, points, body.mesh.triangles(), tissue=tissue
     )
-    fitted, fit = fit_to_skin(placement.muscles, placement.skeleton, points, body.mesh.triangles())
     named, blades = muscle_specs(fitted, placement.scapulae, character.skeleton)
     report = MuscleReport(
         placed=len(fitted),
