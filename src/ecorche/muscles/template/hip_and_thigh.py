@@ -22,7 +22,7 @@ HIP_AND_THIGH = (
          at(THIGH, 0.08, 0.16, -0.02)),
         ((THIGH, "extension", 1.0), (THIGH, "external rotation", 0.5), (THIGH, "abduction", 0.3)),
         limb=PELVIS, outward=(0.6, 0.0, -1.0), thickness=0.12, force=1687.0, source=RAJAGOPAL, flatness=0.6,
-        resists=((THIGH, "flexion", 0.5),),
+        skin=(THIGH,), resists=((THIGH, "flexion", 0.5),),
     ),
     right(
         "gluteus maximus: lower", "hip extensors",
@@ -30,7 +30,7 @@ HIP_AND_THIGH = (
          at(THIGH, 0.05, 0.26, -0.02)),
         ((THIGH, "extension", 1.0), (THIGH, "external rotation", 0.4)),
         limb=PELVIS, outward=(0.3, -0.2, -1.0), thickness=0.12, force=1651.0, source=RAJAGOPAL,
-        flatness=0.6, resists=((THIGH, "flexion", 0.5),),
+        flatness=0.6, skin=(THIGH,), resists=((THIGH, "flexion", 0.5),),
     ),
     right(
         "gluteus medius: anterior", "hip abductors",
