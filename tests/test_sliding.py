@@ -65,11 +65,12 @@ def surface(muscles: Sections, m: int, points: Floats, side: Floats, rounded: bo
     v = offset @ muscles.out[m] - bernstein(muscles.sweep[m, ..., 0], muscles.belly[m], t)
     a = offset @ muscles.side[m] - bernstein(muscles.sweep[m, ..., 1], muscles.belly[m], t)
     bulge, scale = muscles.bulge[m], muscles.scale[m]
-    inside = np.maximum(0.0, thickness**2 - (a * bulge) ** 2)
-    root = np.sqrt(inside)
+    inside = thickness**2 - (a * bulge) ** 2
+    root = np.sqrt(np.maximum(0.0, inside))
     if rounded:
-        s = inside / (RIM * thickness**2)
-        root = np.where(s < 1, thickness * np.sqrt(RIM) * (2.5 * s**2 - 1.5 * s**3), root)
+        x = inside / thickness**2
+        parabola = np.sqrt(RIM) * (np.maximum(x + 3 * RIM, 0.0) / (4 * RIM)) ** 2
+        root = np.where(x < RIM, thickness * parabola, root)
     return np.asarray(side * scale * bulge * root - v)
 
 

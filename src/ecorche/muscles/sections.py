@@ -7,8 +7,10 @@ outwards and ``C_T / T`` sideways. Above the lateral coordinate a its surface ha
 
 Two places where that function has a crease are rounded, so that skin that slides across them stays
 smooth whatever the muscle does in between: t is clamped to [0, 1] by a parabola within `ENDS` of
-either end, and the root, whose slope is infinite at the rim, leaves the ellipse for a cubic in the last
-`RIM` of ``1 − (aT/C_T)²``. Everywhere else the equations hold to the letter.
+either end, and the root, whose slope is infinite at the rim, leaves the ellipse for a parabola where
+``1 − (aT/C_T)²`` is below `RIM`, and is zero from −3 `RIM` on. Skin that a pose brings over a muscle's rim,
+where it did not lie at bind, thus meets a slope and no cliff. Everywhere else the equations hold to the
+letter.
 """
 
 from __future__ import annotations
@@ -43,8 +45,8 @@ Floats = npt.NDArray[np.float64]
 
 ENDS = 0.05
 """Within so much of t = 0 and t = 1 the clamp is a parabola."""
-RIM = 0.2
-"""Where ``1 − (aT/C_T)²`` is below this, a cubic that ends level takes the root's place."""
+RIM = 0.4
+"""Where ``1 − (aT/C_T)²`` is below this, a parabola that ends level takes the root's place."""
 
 # two Bézier cubics, control values origin half first, as polynomials in the local parameter that runs from
 # the belly outwards: one column a coefficient, in the order of `Sections.curves`
@@ -325,9 +327,9 @@ def _ramp(x: Floats) -> Floats:
 
 
 def round_root(x: Floats) -> Floats:
-    """``sqrt(max(x, 0))`` with a cubic below `RIM` that reaches zero level; the slope is continuous."""
-    s = np.maximum(x, 0.0) / RIM
-    root: Floats = np.sqrt(RIM) * np.where(s < 1.0, s * s * (2.5 - 1.5 * s), np.sqrt(s))
+    """``sqrt(x)`` with a parabola below `RIM` that ends level at −3 `RIM`; the slope is continuous."""
+    s = np.maximum(x + 3.0 * RIM, 0.0) / (4.0 * RIM)
+    root: Floats = np.where(s < 1.0, np.sqrt(RIM) * s * s, np.sqrt(np.maximum(x, 0.0)))
     return root
 
 

@@ -73,7 +73,7 @@ SATURATED = 1.5
 
 _LOWEST, _HIGHEST = np.float32(-ENDS), np.float32(1.0 + ENDS)
 _FIRST, _LAST, _PARABOLA = np.float32(ENDS), np.float32(1.0 - ENDS), np.float32(0.25 / ENDS)
-_OVER_RIM, _ROOT_RIM = np.float32(1.0 / RIM), np.float32(np.sqrt(RIM))
+_BEYOND_RIM, _OVER_RIM, _ROOT_RIM = np.float32(3.0 * RIM), np.float32(0.25 / RIM), np.float32(np.sqrt(RIM))
 _BRIDGED, _SOONER = np.float32(BRIDGED), np.float32(1.0 / BRIDGED)
 _ZERO, _ONE, _THIRD = np.float32(0.0), np.float32(1.0), np.float32(1.0 / 3.0)
 
@@ -398,9 +398,8 @@ def _slide_group(
             * table[muscle, BULGE]
         )
         inside = one - a * a / (thickness * thickness * long_side)
-        s = _most(inside, zero) * _OVER_RIM
-        cubic = s * s * (np.float32(2.5) - np.float32(1.5) * s)
-        root = where_less(s, one, cubic, square_root(s)) * _ROOT_RIM
+        s = _most(inside + _BEYOND_RIM, zero) * _OVER_RIM
+        root = where_less(s, one, s * s * _ROOT_RIM, square_root(_most(inside, zero)))
         # minus σ b − v, and its difference from bind
         apart = v * follow - load(rows, kept + _SIGMA) * (thickness * table[muscle, HEIGHT] * root)
         if learn:
