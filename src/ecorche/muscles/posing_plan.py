@@ -55,8 +55,8 @@ class PosingPlan(NamedTuple):
         rows: The table's rows, with what does not change.
         line_rows: Row of each muscle's bent line or −1, shape (M,).
         line_count: How many bent lines there are.
-        named, kept: Of the stations of bent lines by fours of one line, in the columns above, (G, NAMED, 4)
-            and (G, KEPT, 4).
+        named, kept: Of the stations of bent lines by fours, in the columns above, (G, NAMED, 4) and
+            (G, KEPT, 4).
         scapula_joints, scapula_vectors: Girdle, thorax and arm (S, 3); pivot, axis, hanging, arm (S, 4, 3).
     """
 
@@ -151,22 +151,20 @@ def _stations(
     away, sign = np.where(first_half, share, 1.0 - share), np.where(first_half, -1.0, 1.0)
     numbers = np.stack([share, away, sign], axis=-1)
     places = np.concatenate([numbers, tangents, out, two[..., None]], axis=-1)
-    named, kept = [np.zeros((0, NAMED, 4), np.int64)], [np.zeros((0, KEPT, 4))]
-    for owner, muscle in enumerate(muscles):
-        chosen = np.flatnonzero(wanted[muscle])
-        if len(chosen):
-            after = node[muscle, chosen]
-            names = (
-                of_node[after],
-                of_node[after - first_half[muscle, chosen]],
-                joints[after],
-                joints[after - 1],
-                np.full(len(chosen), owner),
-                line_rows[muscle] * STATIONS + chosen,
-            )
-            named.append(fours(np.stack(names, axis=1)))
-            kept.append(fours(places[muscle, chosen]))
-    return _naturals(np.concatenate(named)), np.concatenate(kept)
+    muscle, station = np.nonzero(wanted)
+    # those of one joint, which are less work, first
+    order = np.argsort(two[muscle, station], kind="stable")
+    muscle, station = muscle[order], station[order]
+    after = node[muscle, station]
+    names = (
+        of_node[after],
+        of_node[after - first_half[muscle, station]],
+        joints[after],
+        joints[after - 1],
+        np.searchsorted(muscles, muscle),
+        line_rows[muscle] * STATIONS + station,
+    )
+    return _naturals(fours(np.stack(names, axis=1))), fours(places[muscle, station])
 
 
 def _constants(frames: SectionFrames, spindles: Spindles, volume: VolumeRule) -> tuple[Floats, Reals]:

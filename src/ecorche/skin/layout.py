@@ -31,7 +31,7 @@ class Groups:
         vertex_count: How many vertices there are.
         joint_count: How many joints the weights name, the highest number plus one.
         vertices: Vertex of each lane, rising within a group, shape (groups, 16), int32; the last
-            group repeats its last vertex to fill up.
+            group taken repeats its highest vertex to fill up.
         starts: Borders of each group's rows in ``joints`` and ``weights``, shape (groups + 1,).
         joints: Joint of each row, rising within a group, shape (rows,), int32.
         weights: Weight of that joint in each lane, shape (rows, 16), float32.
@@ -95,7 +95,8 @@ def _groups_of_sixteen(ranks: npt.NDArray[np.int64]) -> npt.NDArray[np.int32]:
     place = np.arange(len(ranks)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     whole = place < np.repeat(sizes // WIDTH * WIDTH, sizes)
     missing = -len(ranks) % WIDTH
-    order = np.concatenate([order[whole], order[~whole], np.repeat(order[~whole][-1:], missing)])
+    order = np.concatenate([order[whole], order[~whole]])
+    order = np.concatenate([order, np.repeat(order[missing - WIDTH :].max(), missing)])
     groups = np.sort(order.reshape(-1, WIDTH), axis=1)
     # neighbours in the file stay neighbours in memory
     return groups[np.argsort(groups[:, 0], kind="stable")].astype(np.int32)
@@ -104,8 +105,10 @@ def _groups_of_sixteen(ranks: npt.NDArray[np.int64]) -> npt.NDArray[np.int32]:
 @njit(inline="always")  # type: ignore[untyped-decorator]
 def write_group(out: Points, vertices: npt.NDArray[np.int32], group: int, x: Any, y: Any, z: Any) -> None:
     """Write a group's sixteen points to where its vertices are; within kernels."""
-    if vertices[group, WIDTH - 1] - vertices[group, 0] == WIDTH - 1:
-        store_points(out, vertices[group, 0], x, y, z)  # they are neighbours: one straight run
+    first, last = vertices[group, 0], vertices[group, WIDTH - 1]
+    # a group that is filled up ends with its last vertex twice, and may have a gap where another's vertex is
+    if last - first == WIDTH - 1 and vertices[group, WIDTH - 2] < last:
+        store_points(out, first, x, y, z)  # they are neighbours: one straight run
     else:
         scatter_points(out, vertices, group, x, y, z)
 
