@@ -14,15 +14,17 @@ import pytest
 from characters import mirrored, mirrored_matrices
 from conftest import ROOT
 from ecorche.body.character import Character
-from ecorche.body.compile import compile_body
+from ecorche.body.compile import compile_body, skinned_points
 from ecorche.body.evaluate import Pose, evaluate
 from ecorche.body.muscle_specs import muscle_specs, muscles_of
 from ecorche.body.perform import perform
 from ecorche.body.rig import create_rig
 from ecorche.document.files import Rig
+from ecorche.errors import EcorcheError
 from ecorche.io.formats import read_character
 from ecorche.io.keyframes import read_keyframes
-from ecorche.muscles.activation import Constant
+from ecorche.muscles.activation import Constant, bulge_from_activation
+from ecorche.skeleton.kinematics import difference_from_bind
 
 Floats = npt.NDArray[np.float64]
 
@@ -130,6 +132,41 @@ def test_same_bytes_on_one_thread_and_on_all(data: Path) -> None:
     finally:
         numba.set_num_threads(before)
     assert frames[40].points[0].tobytes() == one
+
+
+def test_points_are_changed_only_where_they_are_ours(data: Path) -> None:
+    character, rig = _rigged(data / "human" / "male_slim_cmu_mb.glb")
+    motion = read_keyframes(ROOT / "examples" / "flex.pose", character.skeleton)
+    body = compile_body(character, rig=rig)
+    assert body.muscles is not None
+    difference = difference_from_bind(character.skeleton, motion.local[40])
+    active = body.muscles.activation.over(motion)[40]
+    skinned = skinned_points(body, difference, (None,) * len(character.meshes))
+    kept = [points.copy() for points in skinned]
+    displaced = body.muscles.displaced(skinned, difference, active)
+    cached = evaluate(body, Pose(motion.local[40], posed=skinned, activation=active)).points
+    for before, after in zip(kept, skinned, strict=True):
+        np.testing.assert_array_equal(before, after)
+    ours = evaluate(body, Pose(motion.local[40], activation=active)).points
+    in_place = body.muscles.displaced(skinned, difference, active, in_place=True)
+    assert in_place[body.muscles.skin] is skinned[body.muscles.skin]
+    for points in (cached, ours, in_place):
+        for a, b in zip(points, displaced, strict=True):
+            assert a.tobytes() == b.tobytes()
+
+
+def test_activation_out_of_range_is_refused_in_words(data: Path) -> None:
+    character, rig = _rigged(data / "human" / "male_slim_cmu_mb.glb")
+    muscles = compile_body(character, rig=rig).muscles
+    assert muscles is not None
+    largest = np.array([muscle.largest_bulge for muscle in muscles.musculature.muscles])
+    alpha = np.random.default_rng(0).random(len(largest))
+    np.testing.assert_array_equal(muscles.bulge(alpha), bulge_from_activation(alpha, largest))
+    np.testing.assert_array_equal(muscles.bulge(None), 1.0)
+    for wrong in (1.5, -0.1, np.nan):
+        alpha[3] = wrong
+        with pytest.raises(EcorcheError, match="not between 0 and 1"):
+            muscles.bulge(alpha)
 
 
 def test_a_gain_scales_what_is_seen(data: Path) -> None:

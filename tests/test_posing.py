@@ -14,7 +14,9 @@ from ecorche.base.transforms import compose
 from ecorche.body.character import Character
 from ecorche.errors import EcorcheError
 from ecorche.io.formats import read_character
+from ecorche.muscles.centre_lines import STATIONS
 from ecorche.muscles.musculature import Musculature, musculature
+from ecorche.muscles.packed_sections import PackedSections
 from ecorche.muscles.sections import Sections, path_sections
 from ecorche.muscles.template import TEMPLATE, place
 from ecorche.muscles.volume import VolumeRule
@@ -113,6 +115,39 @@ def test_bind_is_exact_bit_for_bit_and_so_is_the_skin(man: Character, muscles: M
         assert skin.apply(posed, body.mesh.points).tobytes() == many.tobytes()
     near = skin.apply(muscles.sections(pose(man, 1e-8, 1)), body.mesh.points)
     np.testing.assert_allclose(near, body.mesh.points, atol=1e-6)
+
+
+def test_what_a_skin_reads_is_posed_as_if_everything_were(man: Character, muscles: Musculature) -> None:
+    body, count = man.body(), len(muscles.muscles)
+    assert body.weights is not None
+    still = muscles.sections(np.zeros((man.skeleton.joint_count, 4, 4)))
+    joints = [muscle.reach.joints for muscle in muscles.muscles]
+    found = influence(body.mesh.points, body.weights, still, joints)
+    skin = SlidingSkin(body.mesh.points, still, found)
+    read = skin.stations_read
+    assert read.shape == (count, STATIONS)
+    assert 0.3 < read.mean() < 0.8
+    np.testing.assert_array_equal(read.any(axis=1), np.isin(np.arange(count), found.muscles))
+    plan, bent = muscles.plan(read), still.line_rows >= 0
+    for seed, size in ((0, 0.0), (1, 0.3), (2, 0.9)):
+        difference, bulge = pose(man, size, seed), np.random.default_rng(seed).uniform(1.0, 1.3, count)
+        whole, part = muscles.sections(difference, bulge), muscles.packed(plan, difference, bulge)
+        np.testing.assert_array_equal(part.table[read.any(axis=1)], whole.packed.table[read.any(axis=1)])
+        np.testing.assert_array_equal(part.lines[read[bent]], whole.packed.lines[read[bent]])
+        # what is not read cannot matter
+        part.table[~read.any(axis=1)], part.lines[~read[bent]] = np.nan, np.nan
+        moved = skin.apply(part, body.mesh.points)
+        assert moved.tobytes() == skin.apply(whole, body.mesh.points).tobytes()
+        assert moved.tobytes() != body.mesh.points.tobytes()
+    bulge = np.ones(count)
+    still_again = muscles.packed(plan, np.zeros((man.skeleton.joint_count, 4, 4)), bulge)
+    assert skin.apply(still_again, body.mesh.points).tobytes() == body.mesh.points.tobytes()
+    with pytest.raises(EcorcheError, match="bulge"):
+        muscles.packed(plan, pose(man, 0.1, 0), 0.0 * bulge)
+    with pytest.raises(EcorcheError, match="muscles move a skin"):
+        skin.apply(PackedSections(part.table[1:], part.lines), body.mesh.points)
+    with pytest.raises(EcorcheError, match="bent at bind"):
+        skin.apply(PackedSections(part.table, part.lines[1:]), body.mesh.points)
 
 
 def test_a_posed_frame_can_be_changed_like_any_other(man: Character, muscles: Musculature) -> None:
