@@ -111,6 +111,21 @@ def read_quad(typing_context: Any, rows: Any, row: Any) -> Any:
 
 
 @intrinsic  # type: ignore[untyped-decorator]
+def write_quad(typing_context: Any, rows: Any, row: Any, a: Any) -> Any:
+    """Write a quad to row number ``row`` of a C-contiguous float64 array (..., 4)."""
+    if not _is_array(rows, types.float64):
+        return None
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        start = builder.mul(args[1], ir.Constant(args[1].type, WIDTH))
+        pointer = _vector_at(builder, _data(context, builder, signature.args[0], args[0]), start)
+        builder.store(args[2], pointer).align = 8
+        return context.get_dummy_value()
+
+    return types.void(rows, types.intp, Quad), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
 def pick(typing_context: Any, values: Any, numbers: Any, group: Any) -> Any:
     """Four of the values (n,): those that row ``group`` of ``numbers`` (..., 4), uint32, names."""
     if not (_is_array(values, types.float64) and _is_array(numbers, types.uint32)):

@@ -29,9 +29,10 @@ def _nearest_rotation(linear: Floats, turn: Floats) -> bool:
         length = np.sqrt(linear[0, column] ** 2 + linear[1, column] ** 2 + linear[2, column] ** 2)
         if not length > 0.0:
             return False
+        over = 1.0 / length
         for row in range(3):
-            turn[row, column] = linear[row, column] / length
-    if dot(turn[0], cross(turn[1], turn[2])) < 0.0:
+            turn[row, column] = linear[row, column] * over
+    if dot(read(turn, 0), cross(read(turn, 1), read(turn, 2))) < 0.0:
         turn[:, 0] *= -1.0
     skew = 0.0
     for i in range(3):

@@ -27,6 +27,7 @@ from ecorche.base.quads import (
     smallest,
     square_roots,
     where_above,
+    write_quad,
     write_rows,
 )
 from ecorche.muscles.centre_lines import STATIONS
@@ -84,6 +85,7 @@ FRAME, LENGTH, CHANGE, NUMBERS = 0, 12, 13, 14
 # columns of a node: where it is, and the arc length up to it; direction and length of the segment that ends
 # there; bend and reach of the rounding where it is a corner
 _POINT, _ARC, _DIRECTION, _LENGTH, _BEND, _NODE = 0, 3, 4, 7, 8, 12
+_PLACE = 7  # quads of four stations' places: point, tangent, t
 
 
 _TOO_SHORT = np.nextafter(SHORTEST, 0.0)
@@ -164,7 +166,9 @@ def _pose(
     _pose_corners(corner_nodes, rounding, nodes)
     if not _contract(muscles, starts, constants, bulge, nodes, overs, numbers):
         return False
-    _pose_stations(named, kept, turn, nodes, overs, stations, lines)
+    places = np.empty((len(named), _PLACE, 4))
+    _pose_places(named, kept, nodes, overs, places)
+    _pose_stations(named, kept, turn, places, stations, lines)
     if not _pose_frames(muscles, starts, joints, constants, line_rows, turn, nodes, numbers):
         return False
     _fill_table(muscles, constants, rows, line_rows, bulge, overs, numbers, table)
@@ -270,45 +274,52 @@ def _carried(turn: Floats, joints: Naturals, row: int, bind_along: Any, bind_out
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
-def _pose_stations(
-    named: Naturals,
-    kept: Floats,
-    turn: Floats,
-    nodes: Floats,
-    overs: Floats,
-    stations: Floats,
-    lines: Reals,
-) -> None:
-    """See `PosedFrames.on`: the stations of bent lines, four at a time."""
+def _pose_places(named: Naturals, kept: Floats, nodes: Floats, overs: Floats, places: Floats) -> None:
+    """See `PosedPaths.on`: points, tangents and t of the stations of bent lines, four at a time."""
+    # the loops are in here, because what is called in a loop counts its arrays again and again; and they are
+    # two, because the processor overlaps the steps of short ones
     zero = quad(0.0)
-    # the loop is in here, because what is called in a loop counts its arrays again and again
     for group in range(len(named)):
-        name, keep = NAMED * group, KEPT * group
+        name, keep, at = NAMED * group, KEPT * group, _PLACE * group
         end = read_rows(nodes, named, name + NODE, _NODE, _POINT)
         direction = read_rows(nodes, named, name + NODE, _NODE, _DIRECTION)
         bend = read_rows(nodes, named, name + NEAR, _NODE, _BEND)
         arc, length, reach = end[3], direction[3], bend[3]
-        share = read_quad(kept, keep + SHARE)
-        left = (1.0 - share) * length
+        left = (1.0 - read_quad(kept, keep + SHARE)) * length
         within = reach - read_quad(kept, keep + AWAY) * length
         within = where_above(within, zero, within, zero)
         part = within / (reach + reach + _LEAST)
         point = plus(plus(end, zero - left, direction), 0.5 * part * within, bend)
         along = plus(direction, read_quad(kept, keep + SIGN) * part, bend)
         along = scaled(1.0 / square_roots(dot(along, along)), along)
-        bind_along = (
-            read_quad(kept, keep + TANGENT),
-            read_quad(kept, keep + TANGENT + 1),
-            read_quad(kept, keep + TANGENT + 2),
-        )
-        bind_out = (
-            read_quad(kept, keep + ACROSS),
-            read_quad(kept, keep + ACROSS + 1),
-            read_quad(kept, keep + ACROSS + 2),
-        )
+        write_quad(places, at, point[0])
+        write_quad(places, at + 1, point[1])
+        write_quad(places, at + 2, point[2])
+        write_quad(places, at + 3, along[0])
+        write_quad(places, at + 4, along[1])
+        write_quad(places, at + 5, along[2])
+        write_quad(places, at + 6, (arc - left) * pick(overs, named, name + OWNER))
+
+
+@njit(inline="always")  # type: ignore[untyped-decorator]
+def _vector(quads: Floats, at: int) -> Any:
+    return read_quad(quads, at), read_quad(quads, at + 1), read_quad(quads, at + 2)
+
+
+@njit(cache=True)  # type: ignore[untyped-decorator]
+def _pose_stations(
+    named: Naturals, kept: Floats, turn: Floats, places: Floats, stations: Floats, lines: Reals
+) -> None:
+    """See `PosedFrames.on`: S_d at those places, and all of it as rows."""
+    zero = quad(0.0)
+    for group in range(len(named)):
+        name, keep, at = NAMED * group, KEPT * group, _PLACE * group
+        along, bind_along = _vector(places, at + 3), _vector(kept, keep + TANGENT)
+        bind_out = _vector(kept, keep + ACROSS)
         out = _carried(turn, named, name + JOINT_BEFORE, bind_along, bind_out, along)
         two = read_quad(kept, keep + TWO)
         if largest(two) > 0.0:
+            share = read_quad(kept, keep + SHARE)
             other = _carried(turn, named, name + JOINT, bind_along, bind_out, along)
             both = plus(scaled(1.0 - share, out), share, other)
             both = scaled(1.0 / square_roots(dot(both, both)), both)
@@ -318,8 +329,7 @@ def _pose_stations(
                 where_above(two, zero, both[1], out[1]),
                 where_above(two, zero, both[2], out[2]),
             )
-        side = cross(along, out)
-        t = (arc - left) * pick(overs, named, name + OWNER)
+        point, t, side = _vector(places, at), read_quad(places, at + 6), cross(along, out)
         _write_stations(lines, named, name + ROW, point, along, out, side, t)
         if len(stations) > 0:
             _write_stations(stations, named, name + ROW, point, along, out, side, t)

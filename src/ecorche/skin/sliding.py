@@ -38,7 +38,6 @@ from ecorche.skin.sliding_groups import (
     FOLLOW,
     KEPT,
     LIMIT,
-    PLACE,
     PUSH,
     SIGMA,
     STAY_A,
@@ -82,10 +81,8 @@ class SlidingSkin:
             return np.where(own, np.append(values, np.float32(0.0))[groups.entries], 0.0)
 
         bent = self._lines[groups.muscles] >= 0
-        self._spans = _station_spans(lanes(influences.place), own, bent)
+        self._spans, self._near = _stations_near(lanes(influences.place), own, bent)
         self._rows = rows_of_lanes((len(groups.muscles), KEPT))
-        # a lane without this muscle stands at the row's first station, and is moved by nothing
-        self._rows[:, PLACE] = np.where(own, lanes(influences.place), np.maximum(self._spans[:, :1], 0))
         self._rows[:, SIGMA] = lanes(influences.side)
         self._rows[:, FOLLOW] = lanes(influences.follow)
         stays = 1.0 - influences.follow
@@ -102,14 +99,14 @@ class SlidingSkin:
     @property
     def kept_bytes(self) -> int:
         """Memory the prepared layout takes; all of it is read once a frame."""
-        kept = (self._vertices, self._starts, self._muscles, self._spans, self._rows)
+        kept = (self._vertices, self._starts, self._muscles, self._spans, self._near, self._rows)
         return sum(array.nbytes for array in kept)
 
     @property
     def stations_read(self) -> npt.NDArray[np.bool_]:
         """What of the muscles is read: their stations (M, STATIONS), of a straight muscle all or none."""
         read = np.zeros((len(self._lines), STATIONS), np.bool_)
-        for muscle, (first, last) in zip(self._muscles, self._spans, strict=True):
+        for muscle, (first, last, _) in zip(self._muscles, self._spans, strict=True):
             read[muscle, first : last + 1] = True
             if first < 0:
                 read[muscle] = True
@@ -167,6 +164,7 @@ class SlidingSkin:
             self._starts,
             self._muscles,
             self._spans,
+            self._near,
             self._rows,
             self._lines,
             table,
@@ -196,12 +194,24 @@ def _checked_gains(gains: npt.ArrayLike | None, count: int) -> Floats:
     return values
 
 
-def _station_spans(
+def _stations_near(
     place: Floats, own: npt.NDArray[np.bool_], bent: npt.NDArray[np.bool_]
-) -> npt.NDArray[np.int32]:
-    """First station interval of each row's vertices and the one after the last, (rows, 2); −1 if straight."""
+) -> tuple[npt.NDArray[np.int32], Points]:
+    """Which stations of a bent muscle matter to the vertices of each row, and how much.
+
+    The spans (rows, 3) are the first and the last station, −1 over a straight muscle, and where the row
+    begins in the second array (stations, 16): the share of each station in each lane's place, 1 at the
+    station and 0 from its neighbours on. A lane without the row's muscle stands at the first station.
+    """
     first = np.where(own, place, np.inf).min(axis=1)
     last = np.where(own, place, -np.inf).max(axis=1)
-    low = np.clip(np.floor(np.where(bent, first, 0.0)), 0, STATIONS - 2)
-    high = np.maximum(np.ceil(np.where(bent, last, 0.0)), low + 1)
-    return np.where(bent[:, None], np.stack([low, high], axis=1), -1).astype(np.int32)
+    low = np.clip(np.floor(np.where(bent, first, 0.0)), 0, STATIONS - 2).astype(np.int64)
+    high = np.maximum(np.ceil(np.where(bent, last, 0.0)).astype(np.int64), low + 1)
+    counts = np.where(bent, high - low + 1, 0)
+    begins = np.cumsum(counts) - counts
+    row = np.repeat(np.arange(len(place)), counts)
+    station = low[row] + np.arange(len(row)) - begins[row]
+    near = rows_of_lanes((len(row),))
+    near[...] = np.maximum(1.0 - np.abs(np.where(own, place, low[:, None])[row] - station[:, None]), 0.0)
+    spans = np.where(bent[:, None], np.stack([low, high, begins], axis=1), -1).astype(np.int32)
+    return spans, near

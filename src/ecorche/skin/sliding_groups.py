@@ -48,9 +48,9 @@ _BEYOND_RIM, _OVER_RIM, _ROOT_RIM = np.float32(3.0 * RIM), np.float32(0.25 / RIM
 _BRIDGED, _SOONER = np.float32(BRIDGED), np.float32(1.0 / BRIDGED)
 _ZERO, _ONE, _THIRD = np.float32(0.0), np.float32(1.0), np.float32(1.0 / 3.0)
 
-# the lanes a row keeps: w² gain / Σ w times the saturated δ, one over it, L_fat, place between stations, σ,
-# κ, and what κ leaves of the bind: t (1 − κ), a (1 − κ)
-PUSH, LIMIT, REST, PLACE, SIGMA, FOLLOW, STAY_T, STAY_A, KEPT = 0, 1, 2, 3, 4, 5, 6, 7, 8
+# the lanes a row keeps: w² gain / Σ w times the saturated δ, one over it, L_fat, σ, κ, and what κ leaves of
+# the bind: t (1 − κ), a (1 − κ)
+PUSH, LIMIT, REST, SIGMA, FOLLOW, STAY_T, STAY_A, KEPT = 0, 1, 2, 3, 4, 5, 6, 7
 
 
 @njit(inline="always")  # type: ignore[untyped-decorator]
@@ -96,18 +96,23 @@ def _curve(table: Points, row: int, at: int, m: Any, p: Any) -> Any:
 
 
 @njit(inline="always")  # type: ignore[untyped-decorator]
-def _near(place: Any, station: int) -> Any:
-    """The share of one station in places: 1 at the station, falling to 0 at the next on either side."""
-    nearness = _least(place - np.float32(station - 1), np.float32(station + 1) - place)
-    return _most(nearness, broadcast(_ZERO))
-
-
-@njit(inline="always")  # type: ignore[untyped-decorator]
 def _bent_place(
-    lines: Points, line: int, over: Any, first: int, last: int, place: Any, x: Any, y: Any, z: Any
+    lines: Points,
+    line: int,
+    over: Any,
+    first: int,
+    last: int,
+    near: Points,
+    at_first: int,
+    x: Any,
+    y: Any,
+    z: Any,
 ) -> Any:
-    """`CentreLines.places` of sixteen points: t, v and a before the sweep, what a² is short by, and S_d."""
-    w = _near(place, first)
+    """`CentreLines.places` of sixteen points: t, v and a before the sweep, how short they are, and S_d.
+
+    Blended directions are shorter than one: v and S_d by the first number, a by the second.
+    """
+    w = load(near, at_first)
     foot_x = w * lines[line, first, STATION_POINT]
     foot_y = w * lines[line, first, STATION_POINT + 1]
     foot_z = w * lines[line, first, STATION_POINT + 2]
@@ -116,7 +121,7 @@ def _bent_place(
     along_z = w * lines[line, first, STATION_ALONG + 2]
     t = w * lines[line, first, STATION_T]
     for k in range(first + 1, last + 1):
-        w = _near(place, k)
+        w = load(near, at_first + k - first)
         foot_x = multiply_add(w, broadcast(lines[line, k, STATION_POINT]), foot_x)
         foot_y = multiply_add(w, broadcast(lines[line, k, STATION_POINT + 1]), foot_y)
         foot_z = multiply_add(w, broadcast(lines[line, k, STATION_POINT + 2]), foot_z)
@@ -128,7 +133,7 @@ def _bent_place(
     slid = multiply_add(x, along_x, multiply_add(y, along_y, z * along_z))
     t = multiply_add(slid, broadcast(over), t)
     # a second time along the stations: thirteen sums at once would not stay in the processor's registers
-    w = _near(place, first)
+    w = load(near, at_first)
     out_x = w * lines[line, first, STATION_OUT]
     out_y = w * lines[line, first, STATION_OUT + 1]
     out_z = w * lines[line, first, STATION_OUT + 2]
@@ -136,7 +141,7 @@ def _bent_place(
     side_y = w * lines[line, first, STATION_SIDE + 1]
     side_z = w * lines[line, first, STATION_SIDE + 2]
     for k in range(first + 1, last + 1):
-        w = _near(place, k)
+        w = load(near, at_first + k - first)
         out_x = multiply_add(w, broadcast(lines[line, k, STATION_OUT]), out_x)
         out_y = multiply_add(w, broadcast(lines[line, k, STATION_OUT + 1]), out_y)
         out_z = multiply_add(w, broadcast(lines[line, k, STATION_OUT + 2]), out_z)
@@ -147,11 +152,10 @@ def _bent_place(
     tiny = broadcast(np.float32(1e-6))
     long_out = multiply_add(out_x, out_x, multiply_add(out_y, out_y, out_z * out_z))
     long_side = multiply_add(side_x, side_x, multiply_add(side_y, side_y, side_z * side_z))
-    shorten = broadcast(_ONE) / square_root(_most(long_out, tiny))
-    out_x, out_y, out_z = out_x * shorten, out_y * shorten, out_z * shorten
     v = multiply_add(x, out_x, multiply_add(y, out_y, z * out_z))
     a = multiply_add(x, side_x, multiply_add(y, side_y, z * side_z))
-    return t, v, a, _most(long_side, tiny), out_x, out_y, out_z
+    short_out, short_side = square_root(_most(long_out, tiny)), square_root(_most(long_side, tiny))
+    return t, v, a, short_out, short_side, out_x, out_y, out_z
 
 
 @njit(inline="always")  # type: ignore[untyped-decorator]
@@ -161,6 +165,7 @@ def _slide(
     starts: npt.NDArray[np.int64],
     muscles: npt.NDArray[np.int32],
     spans: npt.NDArray[np.int32],
+    near: Points,
     rows: Points,
     line_rows: npt.NDArray[np.int32],
     table: Points,
@@ -175,13 +180,14 @@ def _slide(
         muscle = muscles[row]
         kept = KEPT * row
         if spans[row, 0] >= 0:
-            t, v, a, long_side, out_x, out_y, out_z = _bent_place(
+            t, v, a, short_out, short_side, out_x, out_y, out_z = _bent_place(
                 lines,
                 line_rows[muscle],
                 table[muscle, OVER],
                 spans[row, 0],
                 spans[row, 1],
-                load(rows, kept + PLACE),
+                near,
+                spans[row, 2],
                 x,
                 y,
                 z,
@@ -200,21 +206,24 @@ def _slide(
                 broadcast(table[muscle, OUT + 1]),
                 broadcast(table[muscle, OUT + 2]),
             )
-            long_side = one
+            short_out, short_side = one, one
         follow = load(rows, kept + FOLLOW)
         t = multiply_add(t, follow, load(rows, kept + STAY_T))
         d = _soft_clamp(t) - table[muscle, BELLY]
         m, p = _least(d, zero), _most(d, zero)
         thickness = _most(_curve(table, muscle, CURVES, m, p), broadcast(np.float32(1e-12)))
+        # one division for all three: nothing is slower
+        over = one / (short_out * short_side * thickness)
+        lengthen = over * short_side * thickness
+        v, a = v * lengthen, a * (over * short_out * thickness)
         # most muscles sweep outwards only, and subtracting zero changes no bit
         if table[muscle, SWEPT] > 0.5:
             v = v - _curve(table, muscle, CURVES + 7, m, p)
         if table[muscle, SWEPT] > 1.5:
-            # a is short by the blended side's length, and the sweep with it
-            a = a - _curve(table, muscle, CURVES + 14, m, p) * square_root(long_side)
-        # a is short by the blended side's length, its part of the bind is not
-        a = multiply_add(a, follow, load(rows, kept + STAY_A) * square_root(long_side)) * table[muscle, BULGE]
-        inside = one - a * a / (thickness * thickness * long_side)
+            a = a - _curve(table, muscle, CURVES + 14, m, p)
+        a = multiply_add(a, follow, load(rows, kept + STAY_A)) * table[muscle, BULGE]
+        a = a * (over * short_out * short_side)
+        inside = one - a * a
         s = _most(inside + _BEYOND_RIM, zero) * _OVER_RIM
         root = where_less(s, one, s * s * _ROOT_RIM, square_root(_most(inside, zero)))
         # minus σ b − v, and its difference from bind
@@ -227,7 +236,7 @@ def _slide(
             # outwards, which is negative here, up to the limit; inwards skin bridges a hollow sooner
             off = where_less(off, zero, _most(off, broadcast(-_ONE)), _least(off * _SOONER, one))
             cubic = off - off * off * off * _THIRD
-            minus = load(rows, kept + PUSH) * where_less(off, zero, cubic, cubic * _BRIDGED)
+            minus = load(rows, kept + PUSH) * where_less(off, zero, cubic, cubic * _BRIDGED) * lengthen
             sum_x = multiply_add(minus, out_x, sum_x)
             sum_y = multiply_add(minus, out_y, sum_y)
             sum_z = multiply_add(minus, out_z, sum_z)
@@ -242,6 +251,7 @@ def slide_alone(
     starts: npt.NDArray[np.int64],
     muscles: npt.NDArray[np.int32],
     spans: npt.NDArray[np.int32],
+    near: Points,
     rows: Points,
     line_rows: npt.NDArray[np.int32],
     table: Points,
@@ -251,7 +261,7 @@ def slide_alone(
 ) -> None:
     """Displace all groups on this thread; or learn from the bind what the rows keep of it."""
     for group in range(len(vertices)):
-        _slide(group, vertices, starts, muscles, spans, rows, line_rows, table, lines, points, learn)
+        _slide(group, vertices, starts, muscles, spans, near, rows, line_rows, table, lines, points, learn)
 
 
 @njit(parallel=True, cache=True)  # type: ignore[untyped-decorator]
@@ -260,6 +270,7 @@ def slide_shared(
     starts: npt.NDArray[np.int64],
     muscles: npt.NDArray[np.int32],
     spans: npt.NDArray[np.int32],
+    near: Points,
     rows: Points,
     line_rows: npt.NDArray[np.int32],
     table: Points,
@@ -269,4 +280,4 @@ def slide_shared(
 ) -> None:
     """The same on all threads, which pays for large skins."""
     for group in prange(len(vertices)):
-        _slide(group, vertices, starts, muscles, spans, rows, line_rows, table, lines, points, learn)
+        _slide(group, vertices, starts, muscles, spans, near, rows, line_rows, table, lines, points, learn)
