@@ -1,0 +1,148 @@
+"""The stations of bent muscles in a frame, four at a time and without a branch; for compiled loops.
+
+Places come first and S_d in a second loop, because a processor overlaps the steps of short loops. A loop
+stands within its function: what is called in a loop counts its arrays again and again, which costs more than
+the work itself.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+from ecorche.base.quads import (
+    largest,
+    pick,
+    quad,
+    read_quad,
+    read_rows,
+    square_roots,
+    where_above,
+    write_quad,
+    write_rows,
+)
+from ecorche.muscles.packed_sections import (
+    STATION_ALONG,
+    STATION_COLUMNS,
+    STATION_OUT,
+    STATION_POINT,
+    STATION_T,
+)
+from ecorche.muscles.posed_joints import TURN
+from ecorche.muscles.posed_nodes import BEND, DIRECTION, NODE_COLUMNS, POINT
+from ecorche.muscles.posing_plan import (
+    ACROSS,
+    AWAY,
+    JOINT,
+    JOINT_BEFORE,
+    KEPT,
+    NAMED,
+    NEAR,
+    NODE,
+    OWNER,
+    ROW,
+    SHARE,
+    SIGN,
+    TANGENT,
+    TWO,
+)
+from ecorche.muscles.triples import cross, dot, plus, scaled
+
+Floats = npt.NDArray[np.float64]
+Reals = npt.NDArray[np.float32]
+Naturals = npt.NDArray[np.uint32]
+
+PLACE = 7
+"""Quads of four stations' places: point, tangent, t."""
+_LEAST = 1e-300  # an end of a path has no rounding to be divided by
+
+
+@njit(inline="always")  # type: ignore[untyped-decorator]
+def _carried(turn: Floats, joints: Naturals, row: int, bind_along: Any, bind_out: Any, along: Any) -> Any:
+    """S_d as four joints carry it, turned the short way to the path's tangent: see `section_frames`."""
+    x, y, z = (
+        read_rows(turn, joints, row, TURN, 0),
+        read_rows(turn, joints, row, TURN, 4),
+        read_rows(turn, joints, row, TURN, 8),
+    )
+    a = dot(x, bind_along), dot(y, bind_along), dot(z, bind_along)
+    out = dot(x, bind_out), dot(y, bind_out), dot(z, bind_out)
+    cosine = 1.0 + dot(a, along)
+    share = dot(out, plus(along, -1.0, a)) / cosine
+    share = where_above(cosine, quad(1e-12), share, quad(0.0))
+    return plus(out, quad(0.0) - share, plus(a, 1.0, along))
+
+
+@njit(cache=True)  # type: ignore[untyped-decorator]
+def pose_places(named: Naturals, kept: Floats, nodes: Floats, overs: Floats, places: Floats) -> None:
+    """See `PosedPaths.on`: points, tangents and t of the stations of bent lines, four at a time."""
+    zero = quad(0.0)
+    for group in range(len(named)):
+        name, keep, at = NAMED * group, KEPT * group, PLACE * group
+        end = read_rows(nodes, named, name + NODE, NODE_COLUMNS, POINT)
+        direction = read_rows(nodes, named, name + NODE, NODE_COLUMNS, DIRECTION)
+        bend = read_rows(nodes, named, name + NEAR, NODE_COLUMNS, BEND)
+        arc, length, reach = end[3], direction[3], bend[3]
+        left = (1.0 - read_quad(kept, keep + SHARE)) * length
+        within = reach - read_quad(kept, keep + AWAY) * length
+        within = where_above(within, zero, within, zero)
+        part = within / (reach + reach + _LEAST)
+        point = plus(plus(end, zero - left, direction), 0.5 * part * within, bend)
+        along = plus(direction, read_quad(kept, keep + SIGN) * part, bend)
+        along = scaled(1.0 / square_roots(dot(along, along)), along)
+        write_quad(places, at, point[0])
+        write_quad(places, at + 1, point[1])
+        write_quad(places, at + 2, point[2])
+        write_quad(places, at + 3, along[0])
+        write_quad(places, at + 4, along[1])
+        write_quad(places, at + 5, along[2])
+        write_quad(places, at + 6, (arc - left) * pick(overs, named, name + OWNER))
+
+
+@njit(inline="always")  # type: ignore[untyped-decorator]
+def _vector(quads: Floats, at: int) -> Any:
+    return read_quad(quads, at), read_quad(quads, at + 1), read_quad(quads, at + 2)
+
+
+@njit(cache=True)  # type: ignore[untyped-decorator]
+def pose_stations(
+    named: Naturals, kept: Floats, turn: Floats, places: Floats, stations: Floats, lines: Reals
+) -> None:
+    """See `PosedFrames.on`: S_d at those places, and all of it as rows."""
+    zero = quad(0.0)
+    for group in range(len(named)):
+        name, keep, at = NAMED * group, KEPT * group, PLACE * group
+        along, bind_along = _vector(places, at + 3), _vector(kept, keep + TANGENT)
+        bind_out = _vector(kept, keep + ACROSS)
+        out = _carried(turn, named, name + JOINT_BEFORE, bind_along, bind_out, along)
+        two = read_quad(kept, keep + TWO)
+        if largest(two) > 0.0:
+            share = read_quad(kept, keep + SHARE)
+            other = _carried(turn, named, name + JOINT, bind_along, bind_out, along)
+            both = plus(scaled(1.0 - share, out), share, other)
+            both = scaled(1.0 / square_roots(dot(both, both)), both)
+            # a station between nodes of one joint has the bits it has beside others of its kind
+            out = (
+                where_above(two, zero, both[0], out[0]),
+                where_above(two, zero, both[1], out[1]),
+                where_above(two, zero, both[2], out[2]),
+            )
+        point, t, side = _vector(places, at), read_quad(places, at + 6), cross(along, out)
+        _write_stations(lines, named, name + ROW, point, along, out, side, t)
+        if len(stations) > 0:
+            _write_stations(stations, named, name + ROW, point, along, out, side, t)
+
+
+@njit(inline="always")  # type: ignore[untyped-decorator]
+def _write_stations(
+    rows: Any, named: Naturals, row: int, point: Any, along: Any, out: Any, side: Any, t: Any
+) -> None:
+    """Four stations in the columns of `packed_sections`."""
+    zero = quad(0.0)
+    write_rows(rows, named, row, STATION_COLUMNS, STATION_POINT, (point[0], point[1], point[2], along[0]))
+    write_rows(rows, named, row, STATION_COLUMNS, STATION_ALONG + 1, (along[1], along[2], out[0], out[1]))
+    write_rows(rows, named, row, STATION_COLUMNS, STATION_OUT + 2, (out[2], side[0], side[1], side[2]))
+    write_rows(rows, named, row, STATION_COLUMNS, STATION_T, (t, zero, zero, zero))
