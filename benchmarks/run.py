@@ -21,6 +21,8 @@ SECTIONS = (
     "agreement",
     "euler_versus_swing_twist",
     "spindle_volume",
+    "template_volume",
+    "muscle_studies",
 )
 """Modules of this package in the order of the report; each has a function ``section() -> str``."""
 
