@@ -53,7 +53,7 @@ third.
 
 Creases: root mean square change of the dihedral angle from plain skinning to the skin with muscles, at the
 borders of the muscles' influence / within it [degrees]; first on a skin with four times as many triangles
-(Loop's rule), then on one with sixteen times. A fade that is cut off brings the first above the second.
+(Loop's rule), then on one with sixteen times. Without fades both are about alike.
 
 {_table(poses, creases)}
 
