@@ -32,7 +32,6 @@ from ecorche.io.formats import read_character, read_motion
 from ecorche.muscles.musculature import Musculature, musculature
 from ecorche.muscles.spindle_mesh import Stations, spindle_surfaces
 from ecorche.skeleton.motion import Motion
-from ecorche.skeleton.naming import recognise
 
 Floats = npt.NDArray[np.float64]
 
@@ -175,9 +174,7 @@ def test_a_part_of_a_person_gets_the_muscles_it_can_have(
     whole = performed(data / "human" / f"{PEOPLE['average man']}.glb", motion_file(data, "curl")).muscled
     man = whole.body.character
     rest = part(man, joints, skin)
-    names = dict(zip(man.skeleton.names, recognise(man.skeleton).canonical, strict=True))
-    known = {n: c for n in rest.skeleton.names if (c := names[n]) is not None}
-    rig = create_rig(rest, "part.glb", "part.ecorche", mapping=known)
+    rig = create_rig(rest, "part.glb", "part.ecorche")
     assert set(there) <= set(rig.spec.muscles.named)
     assert not [n for n in rig.spec.muscles.named if any(word in n for word in missing)]
     assert any("left out" in note for note in rig.spec.notes)

@@ -13,6 +13,9 @@ from ecorche.skeleton.skeleton import Skeleton
 
 FEWEST_MAIN_JOINTS = 7
 """A convention counts as recognised when it names at least this many of the 14 main joints."""
+FEWEST_OF_A_PART, KNOWN_OF_A_PART = 3, 0.9
+"""A part of a body, such as a bust or an arm, has at least this many of them, as a limb has, and of all its
+joints at least this share is known: a creature with some human names has a tail or ears besides."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +38,7 @@ def match_names(skeleton: Skeleton) -> NameMatch | None:
         known = sum(t is not None for t in targets)
         if best is None or known > best[0]:
             match = _resolved(skeleton, convention, targets)
-            if _is_body(match.canonical):
+            if _is_body(match.canonical) or _is_part(match.canonical, known):
                 best = known, match
     return best[1] if best is not None else None
 
@@ -44,6 +47,11 @@ def _is_body(canonical: Sequence[str | None]) -> bool:
     found = {c for c in canonical if c in MAIN_JOINTS}
     pairs = sum(c.startswith("l_") and mirrored(c) in found for c in found)
     return len(found) >= FEWEST_MAIN_JOINTS and pairs >= 2
+
+
+def _is_part(canonical: Sequence[str | None], known: int) -> bool:
+    found = {c for c in canonical if c in MAIN_JOINTS}
+    return len(found) >= FEWEST_OF_A_PART and known >= KNOWN_OF_A_PART * len(canonical)
 
 
 def _resolved(skeleton: Skeleton, convention: Convention, targets: Sequence[str | None]) -> NameMatch:
