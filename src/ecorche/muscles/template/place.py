@@ -73,9 +73,9 @@ def place(template: Iterable[TemplateMuscle], skeleton: Skeleton, naming: Naming
     left_out: list[LeftOut] = []
     notes: list[str] = []
     for muscle in template:
-        path = list(muscle.path)
+        path, shortened = list(muscle.path), []
         while len(path) > 2 and path[-1].segment not in parts and path[-1].segment[2:].startswith(DIGITS):
-            notes.append(f"{muscle.name!r} ends early: the rig has no joint {path[-1].segment!r}")
+            shortened.append(f"{muscle.name!r} ends early: the rig has no joint {path[-1].segment!r}")
             path.pop()
         needed = dict.fromkeys((*(p.segment for p in path), muscle.limb))
         missing = [name for name in needed if name not in parts]
@@ -87,6 +87,7 @@ def place(template: Iterable[TemplateMuscle], skeleton: Skeleton, naming: Naming
             joint = skeleton.names[parts[path[0].segment].joint]
             left_out.append(LeftOut(muscle.name, f"all of it would move with one joint, {joint!r}"))
             continue
+        notes += shortened
         positions = np.array([parts[p.segment].point(p.at) for p in path])
         limb = parts[muscle.limb]
         half_width = muscle.thickness * float(np.linalg.norm(limb.frame[:3, 1]))
