@@ -45,6 +45,16 @@ def table(results: str) -> str:
             if row[0].startswith(start):
                 lines.append(f"| {title} | {row[1]} ms, {row[3]} × a memory copy of the same bytes |")
                 break
+    muscles = re.search(r"Muscles add (\d+ %) to skinning with normals", results)
+    hero = re.search(
+        r"A hero of (.*?) \(.*?\n([\d.]+ ms) a frame with normals, of it muscles ([\d.]+ ms)", results
+    )
+    if muscles is not None:
+        lines.append(
+            f"| 160 muscles on a person of 13,380 vertices | add {muscles[1]} to skinning with normals |"
+        )
+    if hero is not None:
+        lines.append(f"| A hero of {hero[1]}, a frame with normals | {hero[2]}, of it muscles {hero[3]} |")
     for start in BAKE:
         for row in rows:
             if row[0].startswith(start):
