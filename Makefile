@@ -25,7 +25,7 @@ lint: $(STAMPS)/python  ## style, types and layers
 test-oldest: $(STAMPS)/oldest  ## the core on NumPy 1.26, which Blender pins
 	.venv-oldest/bin/python -m pytest -n 2 -q tests/test_promises.py tests/test_bake.py tests/test_linear.py \
 	    tests/test_normals.py tests/test_rotations.py tests/test_npz.py tests/test_gltf_read.py tests/test_usd_write.py \
-	    tests/test_document_files.py tests/test_retarget.py
+	    tests/test_document_files.py tests/test_retarget.py tests/test_posing.py tests/test_sliding.py tests/test_body_muscles.py
 
 bench: $(STAMPS)/python $(STAMPS)/peers  ## measure, and write benchmarks/RESULTS.md anew
 	$(BIN)/python -m benchmarks.run
