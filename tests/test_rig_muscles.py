@@ -6,7 +6,6 @@ import json
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +20,7 @@ from ecorche.base.mesh import triangle_mesh
 from ecorche.base.rotations import xyzw_from_axis_angle
 from ecorche.base.transforms import compose, transform_points
 from ecorche.body.character import Character, SkinnedMesh
-from ecorche.body.compile import compile_body
 from ecorche.body.muscle_specs import muscle_specs, muscles_of
-from ecorche.body.muscle_summary import summarise_muscles
 from ecorche.body.place_muscles import DECIMALS, rig_placement, template_placement, with_muscles
 from ecorche.body.rig import check_rig, create_rig
 from ecorche.cli.main import app
@@ -31,29 +28,16 @@ from ecorche.cli.rig import muscle_gains
 from ecorche.document.files import Rig, read_rig, spec_from_text, text_from_spec, write_rig
 from ecorche.document.muscle_spec import MuscleSpec
 from ecorche.errors import DocumentError, EcorcheError, MeshError, SkeletonError
-from ecorche.io.bvh import read_motion
 from ecorche.io.formats import read_character
 from ecorche.muscles.activation import JointDriven
 from ecorche.muscles.musculature import musculature
 from ecorche.muscles.spindle import Spindles
-from ecorche.skeleton.kinematics import difference_from_bind
-from ecorche.skeleton.motion import bind_pose
 from ecorche.skeleton.naming import recognise
-from ecorche.skeleton.retarget import retarget
 from ecorche.skeleton.skeleton import Skeleton
 from ecorche.skin.weights import weights_from_entries
+from rigged_people import BICEPS, edited, person, rigged
 
 PEOPLE = ("male_average_cmu_mb", "male_dressed_mixamo")
-
-
-@cache
-def person(path: Path) -> Character:
-    return read_character(path)
-
-
-@cache
-def rigged(path: Path) -> Rig:
-    return create_rig(person(path), path.with_name("man.glb"), path.with_name("man.ecorche"))
 
 
 @pytest.fixture
@@ -114,17 +98,6 @@ def part_of(character: Character, canonical: set[str]) -> Character:
         ),
         (SkinnedMesh(mesh, weights),),
     )
-
-
-def edited(rig: Rig, name: str, **changes: Any) -> Rig:
-    """The rig with one muscle changed as a person would in the text."""
-    values = rig.spec.muscles.named[name].model_dump()
-    changed = MuscleSpec.model_validate(values | changes)
-    muscles = rig.spec.muscles.model_copy(update={"named": {**rig.spec.muscles.named, name: changed}})
-    return replace(rig, spec=rig.spec.model_copy(update={"muscles": muscles}))
-
-
-BICEPS = "biceps brachii, long head, right"
 
 
 # there and back
@@ -479,90 +452,6 @@ def test_options_that_contradict_each_other_are_told(data: Path, tmp_path: Path)
         done = CliRunner().invoke(app, ["rig", man, "-o", str(tmp_path / "m.ecorche"), *more])
         assert done.exit_code != 0
     assert not list(tmp_path.iterdir())
-
-
-# in numbers
-
-
-def test_lengths_are_told_over_the_joints_limits(man: Character, rig: Rig) -> None:
-    summary = summarise_muscles(man, rig)
-    assert summary is not None
-    assert summary.over == "each joint's limits, one joint at a time from bind"
-    rows = {row.name: row for row in summary.muscles}
-    assert list(rows) == list(rig.spec.muscles.named)
-    body = compile_body(man, rig=rig).muscles
-    assert body is not None
-    for number, row in enumerate(summary.muscles):
-        assert row.shortest <= row.length <= row.longest
-        assert row.volume_error < 1e-9  # the exact rule
-        assert row.held == 0.0
-        assert row.vertices == len(np.unique(body.influences.vertices()[body.influences.muscles == number]))
-    # bent elbows shorten the biceps and lengthen the triceps, by more than anything at the wrist does
-    biceps, triceps = rows[BICEPS], rows["triceps brachii, lateral head, right"]
-    assert biceps.shortest < 0.85 * biceps.length
-    assert triceps.longest > 1.08 * triceps.length
-    assert biceps.vertices > 0
-    assert biceps.max_force == rig.spec.muscles.named[BICEPS].max_force
-
-
-def test_lengths_are_told_over_a_motion(data: Path, man: Character, rig: Rig) -> None:
-    still = bind_pose(man.skeleton)
-    summary = summarise_muscles(man, rig, still)
-    assert summary is not None
-    assert all(row.shortest == row.length == row.longest for row in summary.muscles)
-    assert summary.poses == 1
-    walk = retarget(read_motion(data / "cmu" / "02_01.bvh"), man.skeleton).motion
-    summary = summarise_muscles(man, rig, walk)
-    assert summary is not None
-    muscles, scapulae = muscles_of(rig, man.skeleton)
-    moved = difference_from_bind(man.skeleton, walk.local)
-    lengths = musculature(muscles, man.skeleton, scapulae).posed(moved[::7])[0].path.lengths
-    for row, over in zip(summary.muscles, lengths.T, strict=True):
-        assert row.shortest <= over.min()
-        assert row.longest >= over.max()
-        assert row.longest - row.shortest > 1e-4
-    assert summary.poses == walk.frame_count
-
-
-def test_muscles_that_cannot_keep_their_volume_are_told(man: Character, rig: Rig) -> None:
-    """A steep belly: its thin side has no more to give when the muscle is stretched."""
-    belly = rig.spec.muscles.named[BICEPS].belly
-    after = 0.02 + 0.0199 * (1.0 - belly) / belly
-    steep = edited(
-        rig, BICEPS, thickness=((0.002, 0.002, 0.0001, 0.02), (0.02, after, 0.01, 0.002)), sweep=None
-    )
-    rows = {row.name: row for row in summarise_muscles(man, steep).muscles}  # type: ignore[union-attr]
-    assert rows[BICEPS].held > 0.0
-    assert rows[BICEPS].volume_error > 1e-3
-    two_cone = rig.spec.muscles.model_copy(update={"volume": "two_cone"})
-    published = summarise_muscles(man, replace(rig, spec=rig.spec.model_copy(update={"muscles": two_cone})))
-    assert published is not None
-    assert max(row.volume_error for row in published.muscles) > 1e-3
-
-
-def test_info_lists_the_muscles_for_people_and_programs(rig: Rig, data: Path, tmp_path: Path) -> None:
-    man = tmp_path / "man.glb"
-    shutil.copy(data / "human" / "male_average_cmu_mb.glb", man)
-    spec = rig.spec.model_copy(
-        update={"character": rig.spec.character.model_copy(update={"path": "man.glb"})}
-    )
-    write_rig(tmp_path / "man.ecorche", replace(rig, spec=spec))
-    run = CliRunner()
-    walk = str(data / "cmu" / "02_01.bvh")
-    told = run.invoke(app, ["info", str(tmp_path / "man.ecorche"), "-m", walk]).output
-    assert "160 muscles; ranges over motion '02_01'" in told
-    row = next(line for line in told.splitlines() if line.startswith(BICEPS))
-    assert "elbow flexors" in row
-    assert "0.00 %" in row
-    assert row.endswith(" 624")
-    as_json = json.loads(run.invoke(app, ["info", str(tmp_path / "man.ecorche"), "--json"]).output)
-    assert len(as_json["muscles"]["muscles"]) == 160
-    assert as_json["muscles"]["over"].startswith("each joint's limits")
-    biceps = next(m for m in as_json["muscles"]["muscles"] if m["name"] == BICEPS)
-    assert biceps["length"] == pytest.approx(0.3, abs=0.02)
-    assert "muscles" not in json.loads(run.invoke(app, ["info", str(man), "--json"]).output)
-    refused = run.invoke(app, ["info", str(man), "-m", walk])
-    assert refused.exit_code != 0
 
 
 def test_bad_gains_are_told(man: Character) -> None:

@@ -1,0 +1,116 @@
+"""What is told of a rig's muscles in numbers: lengths, volumes, vertices and forces."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from ecorche.body.character import Character
+from ecorche.body.compile import compile_body
+from ecorche.body.muscle_specs import muscles_of
+from ecorche.body.muscle_summary import summarise_muscles
+from ecorche.cli.main import app
+from ecorche.document.files import Rig, write_rig
+from ecorche.io.bvh import read_motion
+from ecorche.muscles.musculature import musculature
+from ecorche.skeleton.kinematics import difference_from_bind
+from ecorche.skeleton.motion import bind_pose
+from ecorche.skeleton.retarget import retarget
+from rigged_people import BICEPS, edited, person, rigged
+
+
+@pytest.fixture
+def man(data: Path) -> Character:
+    return person(data / "human" / "male_average_cmu_mb.glb")
+
+
+@pytest.fixture
+def rig(data: Path) -> Rig:
+    return rigged(data / "human" / "male_average_cmu_mb.glb")
+
+
+def test_lengths_are_told_over_the_joints_limits(man: Character, rig: Rig) -> None:
+    summary = summarise_muscles(man, rig)
+    assert summary is not None
+    assert summary.over == "each joint's limits, one joint at a time from bind"
+    rows = {row.name: row for row in summary.muscles}
+    assert list(rows) == list(rig.spec.muscles.named)
+    body = compile_body(man, rig=rig).muscles
+    assert body is not None
+    for number, row in enumerate(summary.muscles):
+        assert row.shortest <= row.length <= row.longest
+        assert row.volume_error < 1e-9  # the exact rule
+        assert row.held == 0.0
+        assert row.vertices == len(np.unique(body.influences.vertices()[body.influences.muscles == number]))
+    # bent elbows shorten the biceps and lengthen the triceps, by more than anything at the wrist does
+    biceps, triceps = rows[BICEPS], rows["triceps brachii, lateral head, right"]
+    assert biceps.shortest < 0.85 * biceps.length
+    assert triceps.longest > 1.08 * triceps.length
+    assert biceps.vertices > 0
+    assert biceps.max_force == rig.spec.muscles.named[BICEPS].max_force
+
+
+def test_lengths_are_told_over_a_motion(data: Path, man: Character, rig: Rig) -> None:
+    still = bind_pose(man.skeleton)
+    summary = summarise_muscles(man, rig, still)
+    assert summary is not None
+    assert all(row.shortest == row.length == row.longest for row in summary.muscles)
+    assert summary.poses == 1
+    walk = retarget(read_motion(data / "cmu" / "02_01.bvh"), man.skeleton).motion
+    summary = summarise_muscles(man, rig, walk)
+    assert summary is not None
+    muscles, scapulae = muscles_of(rig, man.skeleton)
+    moved = difference_from_bind(man.skeleton, walk.local)
+    lengths = musculature(muscles, man.skeleton, scapulae).posed(moved[::7])[0].path.lengths
+    for row, over in zip(summary.muscles, lengths.T, strict=True):
+        assert row.shortest <= over.min()
+        assert row.longest >= over.max()
+        assert row.longest - row.shortest > 1e-4
+    assert summary.poses == walk.frame_count
+
+
+def test_muscles_that_cannot_keep_their_volume_are_told(man: Character, rig: Rig) -> None:
+    """A steep belly: its thin side has no more to give when the muscle is stretched."""
+    belly = rig.spec.muscles.named[BICEPS].belly
+    after = 0.02 + 0.0199 * (1.0 - belly) / belly
+    steep = edited(
+        rig, BICEPS, thickness=((0.002, 0.002, 0.0001, 0.02), (0.02, after, 0.01, 0.002)), sweep=None
+    )
+    rows = {row.name: row for row in summarise_muscles(man, steep).muscles}  # type: ignore[union-attr]
+    assert rows[BICEPS].held > 0.0
+    assert rows[BICEPS].volume_error > 1e-3
+    two_cone = rig.spec.muscles.model_copy(update={"volume": "two_cone"})
+    published = summarise_muscles(man, replace(rig, spec=rig.spec.model_copy(update={"muscles": two_cone})))
+    assert published is not None
+    assert max(row.volume_error for row in published.muscles) > 1e-3
+
+
+def test_info_lists_the_muscles_for_people_and_programs(rig: Rig, data: Path, tmp_path: Path) -> None:
+    man = tmp_path / "man.glb"
+    shutil.copy(data / "human" / "male_average_cmu_mb.glb", man)
+    spec = rig.spec.model_copy(
+        update={"character": rig.spec.character.model_copy(update={"path": "man.glb"})}
+    )
+    write_rig(tmp_path / "man.ecorche", replace(rig, spec=spec))
+    run = CliRunner()
+    walk = str(data / "cmu" / "02_01.bvh")
+    told = run.invoke(app, ["info", str(tmp_path / "man.ecorche"), "-m", walk]).output
+    assert "160 muscles; ranges over motion '02_01'" in told
+    row = next(line for line in told.splitlines() if line.startswith(BICEPS))
+    assert "elbow flexors" in row
+    assert "0.00 %" in row
+    assert row.endswith(" 624")
+    as_json = json.loads(run.invoke(app, ["info", str(tmp_path / "man.ecorche"), "--json"]).output)
+    assert len(as_json["muscles"]["muscles"]) == 160
+    assert as_json["muscles"]["over"].startswith("each joint's limits")
+    biceps = next(m for m in as_json["muscles"]["muscles"] if m["name"] == BICEPS)
+    assert biceps["length"] == pytest.approx(0.3, abs=0.02)
+    assert "muscles" not in json.loads(run.invoke(app, ["info", str(man), "--json"]).output)
+    refused = run.invoke(app, ["info", str(man), "-m", walk])
+    assert refused.exit_code != 0
