@@ -1,7 +1,7 @@
 """Muscles as joints: what any engine that skins a mesh can play, without knowing of muscles.
 
-Text 001, "Skin Deformation": a muscle is some joints along its root curve, which turn with it and dilate as it
-does. Here they are leaves of the joint tree: nothing hangs below a dilated joint, so nothing is sheared.
+Text 001, "Skin Deformation": a muscle is some joints along its root curve, which turn with it and dilate as
+it does. Here they are leaves of the joint tree: nothing hangs below a dilated joint, so nothing is sheared.
 """
 
 from __future__ import annotations
