@@ -27,7 +27,7 @@ from ecorche.errors import DocumentError, WriteError
 from fuzz import damaged
 
 FIXTURES = Path(__file__).parent / "fixtures"
-FIRST, FIXTURE = (FIXTURES / f"tube-version-{version}.ecorche" for version in (1, 2))
+FIRST, FIXTURE = (FIXTURES / f"tube-version-{version}.ecorche" for version in (1, 3))
 
 
 @pytest.fixture
@@ -76,6 +76,7 @@ def test_the_kept_fixture_is_still_read_and_written_alike(tmp_path: Path) -> Non
     assert rig.maps["region"].dtype == np.uint8
     assert len(rig.bind.meshes[0].points) == 30
     assert list(rig.spec.muscles.named) == ["flexor, left", "extensor, left"]
+    assert list(rig.spec.muscles.lofted) == ["bulge, left", "branch, left"]
     assert rig.maps["over the muscle"].shape == (30,)
     write_rig(tmp_path / FIXTURE.name, rig)
     assert rig.spec.arrays is not None
@@ -90,7 +91,7 @@ def test_a_rig_of_the_first_version_is_read_and_written_in_this_one(tmp_path: Pa
     spec = write_rig(tmp_path / FIRST.name, rig)
     back = read_rig(tmp_path / FIRST.name)
     assert back.spec == spec == rig.spec  # the arrays are the same, so is their hash
-    assert json.loads((tmp_path / FIRST.name).read_text())["version"] == 2
+    assert json.loads((tmp_path / FIRST.name).read_text())["version"] == 3
 
 
 def test_painted_weights_are_numbers_from_zero_to_one(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ from ecorche.skeleton.human_limits import human_joint, human_joint_names
 from ecorche.skeleton.joint_values import joint_from_values, values_from_joint
 
 FIXTURES = Path(__file__).parent / "fixtures"
-VALID: dict[str, Any] = json.loads((FIXTURES / "tube-version-2.ecorche").read_text())
+VALID: dict[str, Any] = json.loads((FIXTURES / "tube-version-3.ecorche").read_text())
 
 
 def refusal(change: Callable[[dict[str, Any]], object]) -> str:
@@ -55,12 +55,14 @@ def test_version_1_is_read_as_a_rig_without_muscles() -> None:
     before = json.loads(old)
     assert again.pop("muscles") == {
         "named": {},
+        "lofted": {},
         "volume": "exact",
         "activation": {"source": "joints", "value": 0.0},
         "gains": {},
     }
     assert again["skeleton"].pop("virtual_scapulae") == {}
-    assert [again["skeleton"]["set_aside"].pop(new) for new in ("virtual_scapulae", "muscles")] == [{}, {}]
+    for new in ("virtual_scapulae", "muscles", "lofted"):
+        assert again["skeleton"]["set_aside"].pop(new) == {}
     assert again == {**before, "version": VERSION}
 
 
@@ -123,10 +125,10 @@ def test_version_1_is_read_as_a_rig_without_muscles() -> None:
         (lambda d: d.update(version="1"), ["version '1' is not a whole number"]),
         (lambda d: d.update(version=0), ["version 0 is not a whole number from 1"]),
         (lambda d: d.update(version=True), ["version True is not a whole number"]),
-        (lambda d: d.pop("version"), ["'version' is missing", 'Add "version": 2']),
+        (lambda d: d.pop("version"), ["'version' is missing", 'Add "version": 3']),
         (
             lambda d: d.update(version=7),
-            ["written by a newer Ecorche (version 7; this one reads up to 2)", "Upgrade"],
+            ["written by a newer Ecorche (version 7; this one reads up to 3)", "Upgrade"],
         ),
     ],
 )

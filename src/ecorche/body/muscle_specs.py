@@ -10,20 +10,17 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ecorche.base.names import suggestion
 from ecorche.base.transforms import transform_points
+from ecorche.body.spelled_joints import joint_number, numbers, spot
 from ecorche.document.files import Rig
 from ecorche.document.muscle_spec import ActionSpec, HalfSweep, InfluenceSpec, MuscleSpec, PathPointSpec
 from ecorche.document.spec import VirtualScapulaSpec
-from ecorche.document.text import spelled
 from ecorche.errors import DocumentError
 from ecorche.muscles.activation import Action
 from ecorche.muscles.muscle import Floats, Muscle, Reach
 from ecorche.muscles.paths import SHORTEST
 from ecorche.muscles.scapula import VirtualScapula, with_scapulae
 from ecorche.skeleton.skeleton import Skeleton
-
-Direction = tuple[float, float, float]
 
 
 def muscles_of(rig: Rig, skeleton: Skeleton) -> tuple[tuple[Muscle, ...], tuple[VirtualScapula, ...]]:
@@ -55,9 +52,9 @@ def muscle_specs(
             girdle=skeleton.names[scapula.girdle],
             thorax=skeleton.names[scapula.thorax],
             arm=skeleton.names[scapula.arm],
-            axis=_numbers(scapula.axis),
-            hanging=_numbers(scapula.hanging),
-            arm_direction=_numbers(scapula.arm_direction),
+            axis=numbers(scapula.axis),
+            hanging=numbers(scapula.hanging),
+            arm_direction=numbers(scapula.arm_direction),
         )
         for scapula in scapulae
     }
@@ -71,11 +68,11 @@ def _scapulae_of(rig: Rig, skeleton: Skeleton) -> tuple[VirtualScapula, ...]:
         if name in skeleton.names:
             raise DocumentError(
                 f"the character has a joint {name!r} of its own",
-                where=_spot(rig, place),
+                where=spot(rig, place),
                 remedy="Give the virtual scapula another name, here and in the muscles' paths",
             )
         girdle, thorax, arm = (
-            _joint(rig, getattr(spec, field), skeleton.names, (*place, field))
+            joint_number(rig, getattr(spec, field), skeleton.names, (*place, field))
             for field in ("girdle", "thorax", "arm")
         )
         found.append(
@@ -96,7 +93,7 @@ def _scapulae_of(rig: Rig, skeleton: Skeleton) -> tuple[VirtualScapula, ...]:
 def _muscle(rig: Rig, name: str, spec: MuscleSpec, skeleton: Skeleton, extended: Skeleton) -> Muscle:
     place = ("muscles", "named", name)
     joints = tuple(
-        _joint(rig, point.joint, extended.names, (*place, "path", row, "joint"))
+        joint_number(rig, point.joint, extended.names, (*place, "path", row, "joint"))
         for row, point in enumerate(spec.path)
     )
     local = np.array([point.at for point in spec.path])
@@ -106,11 +103,11 @@ def _muscle(rig: Rig, name: str, spec: MuscleSpec, skeleton: Skeleton, extended:
         row = int(np.argmin(lengths))
         raise DocumentError(
             f"the points {row} and {row + 1} of the path are in one place: the muscle has no length there",
-            where=_spot(rig, (*place, "path", row + 1, "at")),
+            where=spot(rig, (*place, "path", row + 1, "at")),
             remedy="Move them apart, or take one out",
         )
     for row, action in enumerate(spec.actions):
-        _joint(rig, action.joint, skeleton.names, (*place, "actions", row, "joint"))
+        joint_number(rig, action.joint, skeleton.names, (*place, "actions", row, "joint"))
     reach = spec.influence
     return Muscle(
         name=name,
@@ -127,7 +124,7 @@ def _muscle(rig: Rig, name: str, spec: MuscleSpec, skeleton: Skeleton, extended:
             neighbourhood=reach.neighbourhood,
             weighting=reach.weighting,
             joints=tuple(
-                _joint(rig, joint, skeleton.names, (*place, "influence", "joints", row))
+                joint_number(rig, joint, skeleton.names, (*place, "influence", "joints", row))
                 for row, joint in enumerate(reach.joints)
             ),
             radius=reach.radius,
@@ -140,20 +137,6 @@ def _muscle(rig: Rig, name: str, spec: MuscleSpec, skeleton: Skeleton, extended:
     )
 
 
-def _joint(rig: Rig, name: str, known: Sequence[str], place: Sequence[str | int]) -> int:
-    """The number of a joint; an unknown one is refused with the field that names it."""
-    try:
-        return known.index(name)
-    except ValueError:
-        raise DocumentError(
-            f"there is no joint {name!r}", where=_spot(rig, place), remedy=suggestion(name, known)
-        ) from None
-
-
-def _spot(rig: Rig, place: Sequence[str | int]) -> str:
-    return f"{rig.source}, {spelled(place)}" if rig.source else spelled(place)
-
-
 def _spec(muscle: Muscle, extended: Skeleton) -> MuscleSpec:
     local = transform_points(extended.bind_inverse[list(muscle.joints)], muscle.positions[:, None])[:, 0]
     thickness, sweep = muscle.thickness.tolist(), muscle.sweep
@@ -162,10 +145,10 @@ def _spec(muscle: Muscle, extended: Skeleton) -> MuscleSpec:
         muscle=muscle.muscle,
         group=muscle.group,
         path=tuple(
-            PathPointSpec(joint=extended.names[joint], at=_numbers(at))
+            PathPointSpec(joint=extended.names[joint], at=numbers(at))
             for joint, at in zip(muscle.joints, local, strict=True)
         ),
-        outward=_numbers(muscle.outward),
+        outward=numbers(muscle.outward),
         belly=float(muscle.belly),
         scale=float(muscle.scale),
         thickness=(tuple(thickness[0]), tuple(thickness[1])),
@@ -184,11 +167,6 @@ def _spec(muscle: Muscle, extended: Skeleton) -> MuscleSpec:
             ActionSpec(joint=a.joint, axis=a.axis, degrees=a.degrees, weight=a.weight) for a in muscle.actions
         ),
     )
-
-
-def _numbers(vector: Floats) -> Direction:
-    x, y, z = vector.tolist()
-    return x, y, z
 
 
 def _half_sweep(offsets: Floats) -> HalfSweep:

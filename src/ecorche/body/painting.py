@@ -20,6 +20,7 @@ from ecorche.body.character import Character
 from ecorche.body.transfer import plan_transfer
 from ecorche.document.bind import BindMesh
 from ecorche.document.files import Rig
+from ecorche.document.lofted_spec import LoftedMuscleSpec
 from ecorche.document.muscle_spec import MuscleSpec
 from ecorche.document.spec import MapRef
 from ecorche.errors import DocumentError, MeshError
@@ -122,7 +123,7 @@ def without_weights(rig: Rig, muscle: str) -> Rig:
     spec = _muscle(rig, muscle)
     name = spec.influence.painted
     found = spec.model_copy(update={"influence": spec.influence.model_copy(update={"painted": None})})
-    shared = any(m.influence.painted == name for n, m in rig.spec.muscles.named.items() if n != muscle)
+    shared = any(m.influence.painted == name for (*_, n), m in rig.spec.muscles.each() if n != muscle)
     gone = set() if name is None or shared else {name}
     maps = {n: ref for n, ref in rig.spec.maps.items() if n not in gone}
     return _changed(rig, muscle, found, maps, {n: v for n, v in rig.maps.items() if n not in gone})
@@ -140,23 +141,23 @@ def require_weights(weights: Floats, where: object) -> None:
         )
 
 
-def _muscle(rig: Rig, name: str) -> MuscleSpec:
-    if name not in rig.spec.muscles.named:
+def _muscle(rig: Rig, name: str) -> MuscleSpec | LoftedMuscleSpec:
+    known = {of: muscle for (*_, of), muscle in rig.spec.muscles.each()}
+    if name not in known:
         raise DocumentError(
-            f"there is no muscle {name!r}", where=rig.source, remedy=suggestion(name, rig.spec.muscles.named)
+            f"there is no muscle {name!r}", where=rig.source, remedy=suggestion(name, list(known))
         )
-    return rig.spec.muscles.named[name]
+    return known[name]
 
 
 def _changed(
     rig: Rig,
     name: str,
-    muscle: MuscleSpec,
+    muscle: MuscleSpec | LoftedMuscleSpec,
     maps: Mapping[str, MapRef],
     values: Mapping[str, npt.NDArray[np.generic]],
 ) -> Rig:
-    named = {n: muscle if n == name else m for n, m in rig.spec.muscles.named.items()}
-    muscles = rig.spec.muscles.model_copy(update={"named": named})
+    muscles = rig.spec.muscles.with_muscle(name, muscle)
     return replace(rig, spec=rig.spec.model_copy(update={"muscles": muscles, "maps": maps}), maps=values)
 
 

@@ -15,7 +15,7 @@ from ecorche.body.character import Character, SkinnedMesh
 from ecorche.body.fit_for_muscles import require_fit_for_muscles, times_a_person
 from ecorche.body.muscle_specs import muscle_specs, muscles_of
 from ecorche.document.files import Rig
-from ecorche.document.muscle_spec import MuscleSpec, MusclesSpec
+from ecorche.document.muscle_spec import MuscleSpec
 from ecorche.document.problems import told_as_document_error
 from ecorche.document.spec import RigSpec, VirtualScapulaSpec
 from ecorche.errors import DocumentError, EcorcheError, SkeletonError
@@ -177,14 +177,14 @@ def with_muscles(
                         }
                     }
                 ),
-                "muscles": MusclesSpec(
-                    named={
-                        name: MuscleSpec.model_validate(rounded(muscle.model_dump()))
-                        for name, muscle in named.items()
-                    },
-                    volume=spec.muscles.volume,
-                    activation=spec.muscles.activation,
-                    gains=kept | dict(gains or {}),
+                "muscles": spec.muscles.model_copy(
+                    update={
+                        "named": {
+                            name: MuscleSpec.model_validate(rounded(muscle.model_dump()))
+                            for name, muscle in named.items()
+                        },
+                        "gains": kept | dict(gains or {}),
+                    }
                 ),
                 "notes": (*spec.notes, *report.lines()),
             }

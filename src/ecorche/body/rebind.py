@@ -198,7 +198,7 @@ def rebind(
         for name in partner
     ]
     skeleton, lost, back = _carried_skeleton(rig.spec.skeleton, match)
-    carried = carried_muscles(rig.spec.muscles.named, rig.spec.skeleton, old, new.skeleton, match, alignment)
+    carried = carried_muscles(rig.spec.muscles, rig.spec.skeleton, old, new.skeleton, match, alignment)
     skeleton = _with_muscles_aside(skeleton, carried)
     with told_as_document_error(path):
         spec = rig.spec.model_copy(
@@ -206,7 +206,9 @@ def rebind(
                 "character": CharacterRef(path=relative_path(character_path, path), hash=identify(shape)),
                 "body": None if rig.spec.body is None else partner.get(rig.spec.body),
                 "skeleton": skeleton,
-                "muscles": rig.spec.muscles.model_copy(update={"named": carried.muscles}),
+                "muscles": rig.spec.muscles.model_copy(
+                    update={"named": carried.muscles, "lofted": carried.lofted}
+                ),
                 "maps": {
                     name: ref.model_copy(update={"mesh": partner[ref.mesh]})
                     for name, ref in rig.spec.maps.items()
@@ -225,7 +227,7 @@ def rebind(
         joints_moved_mm=_joints_moved(old, shape, match),
         edits_set_aside=tuple(sorted(lost)),
         edits_restored=tuple(sorted(back)),
-        muscles=len(carried.muscles),
+        muscles=len(carried.muscles) + len(carried.lofted),
         muscles_set_aside=tuple(carried.set_aside),
         muscles_restored=tuple(carried.restored),
         muscle_points_moved_mm=tuple(carried.moved_mm),
@@ -354,7 +356,11 @@ def _with_muscles_aside(spec: SkeletonSpec, carried: CarriedMuscles) -> Skeleton
     """The skeleton with the virtual scapulae that are left, and with what waits for its joints."""
     assert spec.set_aside is not None
     aside = spec.set_aside.model_copy(
-        update={"virtual_scapulae": carried.aside_scapulae, "muscles": carried.aside_muscles}
+        update={
+            "virtual_scapulae": carried.aside_scapulae,
+            "muscles": carried.aside_muscles,
+            "lofted": carried.aside_lofted,
+        }
     )
     return spec.model_copy(
         update={

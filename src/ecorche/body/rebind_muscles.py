@@ -8,8 +8,9 @@ is gone is set aside as it is, and comes back with the joint. The new skin is no
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -19,11 +20,13 @@ from ecorche.base.transforms import inverse, nearest_rotation, transform_points
 from ecorche.body.alignment import Alignment, JointMatch
 from ecorche.document.bind import BindShape
 from ecorche.document.fields import Vector
-from ecorche.document.muscle_spec import HalfCurve, HalfSweep, MuscleSpec
-from ecorche.document.spec import SetAside, SkeletonSpec, VirtualScapulaSpec
+from ecorche.document.lofted_spec import LoftedMuscleSpec, RingSpec
+from ecorche.document.muscle_spec import HalfCurve, HalfSweep, MuscleSpec, PathPointSpec
+from ecorche.document.spec import MusclesSpec, SetAside, SkeletonSpec, VirtualScapulaSpec
 from ecorche.skeleton.skeleton import Skeleton
 
 Floats = npt.NDArray[np.float64]
+AnyMuscle = TypeVar("AnyMuscle", MuscleSpec, LoftedMuscleSpec)
 
 ROUNDING = 1e-9
 """What changes by less [m] stays as it was written."""
@@ -40,26 +43,32 @@ class CarriedMuscles:
     """What became of the muscles.
 
     Attributes:
-        muscles: Those of the new character, by name.
+        muscles, lofted: Those of the new character, by name.
         scapulae: Its virtual scapulae.
-        aside_muscles, aside_scapulae: Those that wait for their joints.
+        aside_muscles, aside_lofted, aside_scapulae: Those that wait for their joints.
         set_aside, restored: Names of muscles that went there and came from there now.
         moved_mm: How far points moved within the frames of their joints, as bones changed.
         notes: What else a person should know.
     """
 
     muscles: dict[str, MuscleSpec] = field(default_factory=dict)
+    lofted: dict[str, LoftedMuscleSpec] = field(default_factory=dict)
     scapulae: dict[str, VirtualScapulaSpec] = field(default_factory=dict)
     aside_muscles: dict[str, MuscleSpec] = field(default_factory=dict)
+    aside_lofted: dict[str, LoftedMuscleSpec] = field(default_factory=dict)
     aside_scapulae: dict[str, VirtualScapulaSpec] = field(default_factory=dict)
     set_aside: list[str] = field(default_factory=list)
     restored: list[str] = field(default_factory=list)
     moved_mm: list[float] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
+    def has(self, name: str) -> bool:
+        """Whether a muscle of that name is there already."""
+        return name in self.muscles or name in self.lofted
+
 
 def carried_muscles(
-    muscles: Mapping[str, MuscleSpec],
+    muscles: MusclesSpec,
     skeleton_spec: SkeletonSpec,
     old: BindShape,
     new: Skeleton,
@@ -69,7 +78,7 @@ def carried_muscles(
     """The muscles of a rig on its changed character.
 
     Args:
-        muscles: The rig's muscles by name.
+        muscles: The rig's muscles.
         skeleton_spec: The rig's skeleton, with virtual scapulae and what was set aside before.
         old: The shape the rig was made for.
         new: The joints as they are now.
@@ -88,20 +97,47 @@ def carried_muscles(
         back = name not in result.scapulae and {blade.girdle, blade.thorax, blade.arm} <= set(new.names)
         (result.scapulae if back else result.aside_scapulae)[name] = blade
     known = {*new.names, *result.scapulae}
-    for name, muscle in muscles.items():
-        if all(point.joint in bones.frames for point in muscle.path):
+    same = {name: name for name in new.names}
+    for name, muscle in muscles.named.items():
+        if bones.carry(muscle):
             result.muscles[name] = bones.muscle(name, muscle, result)
         else:
             result.aside_muscles[name] = muscle
             result.set_aside.append(name)
+    for name, loft in muscles.lofted.items():
+        if bones.carry(loft):
+            result.lofted[name] = bones.lofted(name, loft, result)
+        else:
+            result.aside_lofted[name] = loft
+            result.set_aside.append(name)
     for name, muscle in aside.muscles.items():
-        if name not in result.muscles and all(point.joint in known for point in muscle.path):
-            result.muscles[name] = _without_lost_joints(name, muscle, {n: n for n in new.names}, result)
+        if not result.has(name) and _joints_of(muscle) <= known:
+            result.muscles[name] = _without_lost_joints(name, muscle, same, result)
             result.restored.append(name)
         else:
             result.aside_muscles.setdefault(name, muscle)
-    result.notes += bones.notes(muscles)
+    for name, loft in aside.lofted.items():
+        if not result.has(name) and _joints_of(loft) <= known:
+            result.lofted[name] = _without_lost_joints(name, loft, same, result)
+            result.restored.append(name)
+        else:
+            result.aside_lofted.setdefault(name, loft)
+    for name, loft in result.lofted.items():
+        if loft.joins is not None and loft.joins not in result.lofted:
+            result.lofted[name] = loft.model_copy(update={"joins": None})
+            result.notes.append(
+                f"Muscle {name!r} no longer branches from {loft.joins!r}, which is set aside."
+            )
+    result.notes += bones.notes([*muscles.named.values(), *muscles.lofted.values()])
     return result
+
+
+def _joints_of(muscle: MuscleSpec | LoftedMuscleSpec) -> set[str]:
+    """The joints without which a muscle has no place."""
+    joints = {point.joint for point in muscle.path}
+    if isinstance(muscle, LoftedMuscleSpec) and muscle.wrap is not None:
+        joints.add(muscle.wrap.joint)
+    return joints
 
 
 class _Bones:
@@ -170,23 +206,63 @@ class _Bones:
             }
         )
 
+    def carry(self, muscle: MuscleSpec | LoftedMuscleSpec) -> bool:
+        """Whether all the joints a muscle needs are still there."""
+        return _joints_of(muscle) <= self.frames.keys()
+
+    def point(self, point: PathPointSpec, result: CarriedMuscles) -> PathPointSpec:
+        """A place on the new joints."""
+        new_name, joint, was, now = self.frames[point.joint]
+        arm = transform_points(was, [point.at])[0] - was[:3, 3]
+        there = now[:3, 3] + self.maps[joint, :3, :3] @ arm
+        at = transform_points(inverse(now), there[None])[0]
+        shift = float(np.linalg.norm(self.maps[joint, :3, :3] @ arm - self.turns[joint] @ arm))
+        if shift >= ROUNDING:
+            result.moved_mm.append(1000.0 * shift)
+        same = np.abs(at - point.at).max() < ROUNDING
+        return PathPointSpec(joint=new_name, at=point.at if same else _vector(at))
+
     def muscle(self, name: str, muscle: MuscleSpec, result: CarriedMuscles) -> MuscleSpec:
         """A muscle on the new joints."""
-        path = []
-        for point in muscle.path:
-            new_name, joint, was, now = self.frames[point.joint]
-            arm = transform_points(was, [point.at])[0] - was[:3, 3]
-            there = now[:3, 3] + self.maps[joint, :3, :3] @ arm
-            at = transform_points(inverse(now), there[None])[0]
-            same = np.abs(at - point.at).max() < ROUNDING
-            path.append(point.model_copy(update={"joint": new_name, "at": point.at if same else _vector(at)}))
-            shift = float(np.linalg.norm(self.maps[joint, :3, :3] @ arm - self.turns[joint] @ arm))
-            if shift >= ROUNDING:
-                result.moved_mm.append(1000.0 * shift)
+        path = [self.point(point, result) for point in muscle.path]
         belly = self.frames[muscle.path[len(path) // 2].joint][1]
         moved = muscle.model_copy(update={"path": tuple(path), "outward": self.turned(muscle.outward, belly)})
-        if abs(self.size - 1.0) > 1e-6:
+        if self._resizes:
             moved = _resized(moved, self.size)
+        return self._with_actions(name, moved, result)
+
+    def lofted(self, name: str, muscle: LoftedMuscleSpec, result: CarriedMuscles) -> LoftedMuscleSpec:
+        """A muscle found in the skin, on the new joints."""
+        origin, insertion = (self.point(point, result) for point in muscle.path)
+        wrap = muscle.wrap
+        if wrap is not None:
+            centre = self.point(PathPointSpec(joint=wrap.joint, at=wrap.centre), CarriedMuscles())
+            wrap = wrap.model_copy(
+                update={
+                    "joint": centre.joint,
+                    "centre": centre.at,
+                    "axis": self.turned(wrap.axis, self.frames[wrap.joint][1]),
+                    "radius": self.size * wrap.radius if self._resizes else wrap.radius,
+                }
+            )
+        moved = muscle.model_copy(
+            update={
+                "path": (origin, insertion),
+                "wrap": wrap,
+                "outward": self.turned(muscle.outward, self.frames[muscle.path[0].joint][1]),
+                "rings": tuple(_resized_ring(ring, self.size) for ring in muscle.rings)
+                if self._resizes
+                else muscle.rings,
+            }
+        )
+        return self._with_actions(name, moved, result)
+
+    @property
+    def _resizes(self) -> bool:
+        return bool(abs(self.size - 1.0) > 1e-6)
+
+    def _with_actions(self, name: str, moved: AnyMuscle, result: CarriedMuscles) -> AnyMuscle:
+        """The muscle with skin and actions on the new joints."""
         rename = {old: self.new.names[joint] for old, joint in self.partner.items()}
         moved = _without_lost_joints(name, moved, rename, result)
         actions = [
@@ -206,10 +282,10 @@ class _Bones:
             return direction
         return _vector(normalise(turn @ np.asarray(direction)))
 
-    def notes(self, muscles: Mapping[str, MuscleSpec]) -> list[str]:
+    def notes(self, muscles: Sequence[MuscleSpec | LoftedMuscleSpec]) -> list[str]:
         """Joints whose bind pose is another, for muscles whose work is told from bind."""
         worst, angle = "", 0.0
-        for joint in sorted({action.joint for muscle in muscles.values() for action in muscle.actions}):
+        for joint in sorted({action.joint for muscle in muscles for action in muscle.actions}):
             number = self.partner.get(joint)
             if number is None or self.new.parents[number] < 0:
                 continue
@@ -237,8 +313,8 @@ def _angle(turn: Floats) -> float:
 
 
 def _without_lost_joints(
-    name: str, muscle: MuscleSpec, rename: Mapping[str, str], result: CarriedMuscles
-) -> MuscleSpec:
+    name: str, muscle: AnyMuscle, rename: Mapping[str, str], result: CarriedMuscles
+) -> AnyMuscle:
     """The muscle with skin and actions of joints that are there, under their new names."""
     lost = sorted(
         {j for j in muscle.influence.joints if j not in rename}
@@ -278,6 +354,12 @@ def _resized(muscle: MuscleSpec, size: float) -> MuscleSpec:
             "influence": muscle.influence.model_copy(update={"radius": radius and size * radius}),
         }
     )
+
+
+def _resized_ring(ring: RingSpec, size: float) -> RingSpec:
+    """An ellipse that many times as large."""
+    (out, side), (a, b) = ring.centre, ring.half_axes
+    return ring.model_copy(update={"centre": (size * out, size * side), "half_axes": (size * a, size * b)})
 
 
 def _vector(numbers: Floats) -> Vector:

@@ -133,17 +133,19 @@ def _joint_problems(rig: Rig, character: Character) -> list[str]:
 
 def _muscle_problems(rig: Rig, character: Character) -> list[str]:
     """Muscles that cannot be put on the character, and maps of weights that are not on its body."""
+    from ecorche.body.lofted_specs import lofted_muscles_of
     from ecorche.body.muscle_specs import muscles_of
 
     try:
         muscles_of(rig, character.skeleton)
+        lofted_muscles_of(rig, character.skeleton)
     except DocumentError as error:
         return [f"{str(error.where).removeprefix(f'{rig.source}, ')}: {error.what}. {error.remedy}"]
     body, maps = rig.spec.body or character.body().name, rig.spec.maps
     return [
-        f"{spelled(('muscles', 'named', name, 'influence', 'painted'))}: the map {painted!r} is painted on"
+        f"{spelled((*place, 'influence', 'painted'))}: the map {painted!r} is painted on"
         f" {maps[painted].mesh!r}, the body is {body!r}. Paint it on the body"
-        for name, muscle in rig.spec.muscles.named.items()
+        for place, muscle in rig.spec.muscles.each()
         if (painted := muscle.influence.painted) is not None and maps[painted].mesh != body
     ]
 

@@ -190,10 +190,10 @@ def _require_maps(rig: Rig, where: object, unnamed: Sequence[str] = ()) -> None:
                 where=spot,
                 remedy="Paint it again on this mesh",
             )
-    for name, muscle in rig.spec.muscles.named.items():
+    for place, muscle in rig.spec.muscles.each():
         painted = muscle.influence.painted
         if painted is not None:
-            spot = f"{where}, {spelled(('muscles', 'named', name, 'influence', 'painted'))}"
+            spot = f"{where}, {spelled((*place, 'influence', 'painted'))}"
             _require_weights(rig.maps[painted], painted, spot)
     for name in rig.maps:
         if name not in rig.spec.maps:

@@ -20,7 +20,12 @@ def _without_muscles(document: Document) -> Document:
     return document
 
 
-MIGRATIONS: dict[int, Callable[[Document], Document]] = {1: _without_muscles}
+def _without_lofted_muscles(document: Document) -> Document:
+    """Version 2 had no muscles found in the skin; version 3's new fields may be left out."""
+    return document
+
+
+MIGRATIONS: dict[int, Callable[[Document], Document]] = {1: _without_muscles, 2: _without_lofted_muscles}
 """From this version to the next: takes the plain values of a file, returns new ones."""
 
 

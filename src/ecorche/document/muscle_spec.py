@@ -6,9 +6,9 @@ muscles knows numbers, not names.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeVar
 
 from pydantic import AfterValidator, Field, ValidationInfo, field_validator
 
@@ -45,7 +45,11 @@ class PathPointSpec(Spec):
     """Where it is at bind, in that joint's own frame [m]."""
 
 
-def _require_two_joints(path: tuple[PathPointSpec, ...]) -> tuple[PathPointSpec, ...]:
+AnyPath = TypeVar("AnyPath", bound=tuple[PathPointSpec, ...])
+
+
+def require_two_joints(path: AnyPath) -> AnyPath:
+    """A path that changes its length: its points move with two joints or more, no two are the same."""
     if len({point.joint for point in path}) == 1:
         raise refusal(
             f"both ends move with one joint, {path[0].joint!r}: the muscle would never change its length",
@@ -61,7 +65,7 @@ def _require_two_joints(path: tuple[PathPointSpec, ...]) -> tuple[PathPointSpec,
     return path
 
 
-Path = Annotated[tuple[PathPointSpec, ...], Field(min_length=2), AfterValidator(_require_two_joints)]
+Path = Annotated[tuple[PathPointSpec, ...], Field(min_length=2), AfterValidator(require_two_joints)]
 
 
 class ActionSpec(Spec):
@@ -180,25 +184,3 @@ def _require_smooth_belly(
             f"Write {straight:.9g} there, or give the values beside the belly its own",
             place=(1, 1, *side),
         )
-
-
-class ActivationSpec(Spec):
-    """How active the muscles are when a bake is not told otherwise."""
-
-    source: Literal["joints", "anticipating", "constant"] = "joints"
-    """By the joints' angles; before the motion, released as the bones move; or always the same."""
-    value: Share = 0.0
-    """The activation where it is constant."""
-
-
-class MusclesSpec(Spec):
-    """The muscles of the character."""
-
-    named: Mapping[Name, MuscleSpec] = Field(default_factory=dict)
-    """Each muscle by its own name."""
-    volume: Literal["exact", "two_cone"] = "exact"
-    """What keeps their volume as they change length."""
-    activation: ActivationSpec = ActivationSpec()
-    """How active they are when a bake is not told otherwise."""
-    gains: Mapping[str, Annotated[float, Field(ge=0.0, le=10.0)]] = Field(default_factory=dict)
-    """By group: how much of the muscles' effect on the skin is shown; 1 where a group is not named."""

@@ -1,22 +1,24 @@
 """What a rig file says, field by field. Plain values only; angles in degrees, lengths in metres.
 
-The models here and in `muscle_spec` are the format: the JSON Schema in ``docs/schema`` is generated from
-them. A field that is added, renamed or removed needs a new version and a migration (`migrate`).
+The models here, in `muscle_spec` and in `lofted_spec` are the format: the JSON Schema in ``docs/schema`` is
+generated from them. A field that is added, renamed or removed needs a new version and a migration
+(`migrate`).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Final, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 
 from ecorche.base.names import suggestion
-from ecorche.document.fields import Degrees, Direction, MapName, Spec, refusal
-from ecorche.document.muscle_spec import MuscleSpec, MusclesSpec
+from ecorche.document.fields import Degrees, Direction, MapName, Share, Spec, refusal
+from ecorche.document.lofted_spec import LoftedMuscleSpec
+from ecorche.document.muscle_spec import MuscleSpec, Name
 
-VERSION: Final = 2
+VERSION: Final = 3
 """The version of the rig format this Ecorche writes; it reads this one and all before."""
 
 
@@ -159,6 +161,7 @@ class SetAside(Spec):
     joints: Mapping[str, JointSpec] = Field(default_factory=dict)
     virtual_scapulae: Mapping[str, VirtualScapulaSpec] = Field(default_factory=dict)
     muscles: Mapping[str, MuscleSpec] = Field(default_factory=dict)
+    lofted: Mapping[str, LoftedMuscleSpec] = Field(default_factory=dict)
 
 
 class SkeletonSpec(Spec):
@@ -181,6 +184,41 @@ class SkinningSpec(Spec):
 
     method: Literal["linear", "dual_quaternion", "contour"] | None = None
     """None keeps what the character file asks for."""
+
+
+class ActivationSpec(Spec):
+    """How active the muscles are when a bake is not told otherwise."""
+
+    source: Literal["joints", "anticipating", "constant"] = "joints"
+    """By the joints' angles; before the motion, released as the bones move; or always the same."""
+    value: Share = 0.0
+    """The activation where it is constant."""
+
+
+class MusclesSpec(Spec):
+    """The muscles of the character."""
+
+    named: Mapping[Name, MuscleSpec] = Field(default_factory=dict)
+    """Each muscle of the template, or drawn like one, by its own name."""
+    lofted: Mapping[Name, LoftedMuscleSpec] = Field(default_factory=dict)
+    """Each muscle found in the skin, by its own name."""
+    volume: Literal["exact", "two_cone"] = "exact"
+    """What keeps their volume as they change length."""
+    activation: ActivationSpec = ActivationSpec()
+    """How active they are when a bake is not told otherwise."""
+    gains: Mapping[str, Annotated[float, Field(ge=0.0, le=10.0)]] = Field(default_factory=dict)
+    """By group: how much of the muscles' effect on the skin is shown; 1 where a group is not named."""
+
+    def each(self) -> Iterator[tuple[tuple[str, str, str], MuscleSpec | LoftedMuscleSpec]]:
+        """Every muscle of either kind, with its place in the file, which ends in its name."""
+        for kind, of_kind in (("named", self.named), ("lofted", self.lofted)):
+            for name, muscle in of_kind.items():
+                yield ("muscles", kind, name), muscle
+
+    def with_muscle(self, name: str, muscle: MuscleSpec | LoftedMuscleSpec) -> MusclesSpec:
+        """The same with one muscle changed."""
+        kind = "lofted" if isinstance(muscle, LoftedMuscleSpec) else "named"
+        return self.model_copy(update={kind: {**getattr(self, kind), name: muscle}})
 
 
 class MapRef(Spec):
@@ -220,7 +258,7 @@ class ArraysRef(Spec):
 class RigSpec(Spec):
     """A rig file."""
 
-    version: Literal[2]
+    version: Literal[3]
     name: str
     character: CharacterRef
     body: str | None = None
@@ -236,23 +274,37 @@ class RigSpec(Spec):
 
     @model_validator(mode="after")
     def _require_named_parts(self) -> RigSpec:
-        """Maps and groups that the muscles speak of are there."""
-        muscles = self.muscles.named
-        for name, muscle in muscles.items():
+        """Maps, groups and muscles that the muscles speak of are there."""
+        muscles = self.muscles
+        for place, muscle in muscles.each():
             painted = muscle.influence.painted
             if painted is not None and painted not in self.maps:
                 raise refusal(
                     f"there is no map {painted!r}",
                     f"Name it in maps, or write null. {suggestion(painted, self.maps)}",
-                    place=("muscles", "named", name, "influence", "painted"),
+                    place=(*place, "influence", "painted"),
                 )
-        aside = self.skeleton.set_aside.muscles if self.skeleton.set_aside else {}
-        groups = sorted({m.group for m in (*muscles.values(), *aside.values())} - {""})
-        for group in self.muscles.gains:
+        for name, loft in muscles.lofted.items():
+            if name in muscles.named:
+                raise refusal(
+                    f"two muscles are called {name!r}",
+                    "Rename one of them: activations are given by name",
+                    place=("muscles", "lofted", name),
+                )
+            if loft.joins is not None and (loft.joins == name or loft.joins not in muscles.lofted):
+                raise refusal(
+                    f"there is no other muscle {loft.joins!r} to branch from",
+                    f"Name one of muscles.lofted, or write null. {suggestion(loft.joins, muscles.lofted)}",
+                    place=("muscles", "lofted", name, "joins"),
+                )
+        aside = self.skeleton.set_aside or SetAside()
+        groups = {muscle.group for _, muscle in muscles.each()} - {""}
+        groups |= {m.group for m in aside.muscles.values()} | {m.group for m in aside.lofted.values()}
+        for group in muscles.gains:
             if group not in groups:
                 raise refusal(
                     f"no muscle is one of the {group!r}",
-                    suggestion(group, groups),
+                    suggestion(group, sorted(groups)),
                     place=("muscles", "gains", group),
                 )
         return self
