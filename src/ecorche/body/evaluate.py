@@ -66,12 +66,19 @@ class LiveFrames:
         body: The compiled character.
         motion: Its joints over time, on the body's own skeleton.
         posed: A posed cache with as many frames, which replaces our skinning.
+        activation: Of each muscle, (frames, muscles); None asks the body's own source about this motion.
 
     Attributes:
         activation: Of each muscle, shape (frames, muscles); None for a body without muscles.
     """
 
-    def __init__(self, body: Body, motion: Motion, posed: Frames | None = None) -> None:
+    def __init__(
+        self,
+        body: Body,
+        motion: Motion,
+        posed: Frames | None = None,
+        activation: npt.NDArray[np.float64] | None = None,
+    ) -> None:
         if motion.skeleton is not body.character.skeleton:
             raise MotionError(
                 f"motion {motion.name!r} is made for another skeleton",
@@ -86,7 +93,9 @@ class LiveFrames:
             )
         self.body, self.motion, self.posed = body, motion, posed
         self.times = motion.times
-        self.activation = None if body.muscles is None else body.muscles.activation.over(motion)
+        if activation is None and body.muscles is not None:
+            activation = body.muscles.activation.over(motion)
+        self.activation = activation
 
     def __len__(self) -> int:
         return self.motion.frame_count

@@ -93,14 +93,18 @@ def perform(
             motion = share_pronation(motion, canonical)
     if rate is not None:
         motion = resample(motion, rate=rate)
+    whole, clamped = motion, None
     if frames is not None:
         motion = motion.part(*frames)
-    clamped = None
     if limits:
         motion, clamped = _within_limits(motion, character, rig, mapping)
     body = compile_body(character, skinning=skinning, rig=rig if muscles else None, activation=activation)
-    live = LiveFrames(body, motion, posed)
-    return Performance(Take(character, motion, live), report, clamped)
+    active = None
+    if frames is not None and body.muscles is not None:
+        # muscles look around in time: what is cut away still counts, so that a part is a part of the whole
+        whole = _within_limits(whole, character, rig, mapping)[0] if limits else whole
+        active = body.muscles.activation.over(whole)[frames[0] : frames[1] + 1]
+    return Performance(Take(character, motion, LiveFrames(body, motion, posed, active)), report, clamped)
 
 
 def _within_limits(

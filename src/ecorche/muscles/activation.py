@@ -25,6 +25,7 @@ from ecorche.base.rotations import normalise, xyzw_from_matrix
 from ecorche.base.smooth_step import smooth_step
 from ecorche.base.transforms import nearest_rotation
 from ecorche.errors import EcorcheError
+from ecorche.muscles.activation_in_time import spread_in_time
 from ecorche.skeleton.kinematics import difference_from_bind
 from ecorche.skeleton.motion import Motion
 from ecorche.skeleton.naming import Naming, canonical_name
@@ -239,8 +240,8 @@ class JointDriven:
     """Activation from the pose: a muscle works as the joints it acts on turn its way.
 
     Each action rises with a smooth onset over its range of angles, and fades before the opposite of
-    bind, where an angle wraps. A function of the pose alone, so continuous wherever the motion
-    is, and the same at any frame rate.
+    bind, where an angle wraps. `at` is a function of the pose alone; `over` a motion it takes the time
+    that a muscle takes (`spread_in_time`), so that a joint that jumps makes no skin twitch far from it.
     """
 
     def __init__(self, skeleton: Skeleton, naming: Naming, table: Sequence[Sequence[Action]]) -> None:
@@ -261,7 +262,7 @@ class JointDriven:
 
     def over(self, motion: Motion) -> Floats:
         """Activation over a motion of the same skeleton, shape (frames, M)."""
-        return self._activation(*self.angles.over(motion))
+        return spread_in_time(motion.times, self._activation(*self.angles.over(motion)))
 
 
 class Anticipating:

@@ -49,7 +49,9 @@ FOREARM_AND_HAND = (
     right(
         "extensor digitorum", "finger extensors",
         (at(ARM, 0.115, 0.99, -0.045), at(FOREARM, 0.115, 0.06, -0.01), at(FOREARM, 0.10, 0.30, -0.01),
-         at(FOREARM, 0.065, 0.95, 0.0), at(HAND, 0.11, 0.62, 0.0), at(MIDDLE, 0.04, 0.36, 0.0)),
+         # held by both borders of the retinaculum: a hand that turns does not lift it off the forearm
+         at(FOREARM, 0.073, 0.85, 0.0), at(FOREARM, 0.065, 0.95, 0.0), at(HAND, 0.11, 0.62, 0.0),
+         at(MIDDLE, 0.04, 0.36, 0.0)),
         ((HAND, "extension", 1.0), (MIDDLE, "extension", 1.0)),
         limb=FOREARM, outward=(1.0, 0.0, 0.0), thickness=0.06, force=272.0, source=HOLZBAUR, belly=0.3,
     ),
