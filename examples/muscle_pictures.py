@@ -3,8 +3,8 @@
     python examples/muscle_pictures.py [OUTPUT_FOLDER] [--people slim,woman] [--poses curl,run]
 
 The data is the folder named by ECORCHE_DATA, else ../shared/data beside the project. For every person and
-pose there is a sheet of the whole body, and for keyed poses one of the part that works, its muscles coloured
-by activation; for every pose a sheet of all people, with one scale of displacement.
+pose there is a sheet of the whole body, and one of each part that works, its muscles coloured by activation;
+for every pose a sheet of all people, with one scale of displacement.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 import argparse
 import os
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -47,21 +47,26 @@ PEOPLE = {
 
 @dataclass(frozen=True)
 class Shown:
-    """A motion, and the part of the body its close-up looks at."""
+    """A motion, and the parts of the body its close-ups look at."""
 
     file: Path
-    part: Focus | None = None
+    parts: dict[str, Focus] = field(default_factory=dict)
 
 
+THIGH, CALF = Focus(("r_hip", "r_knee"), 0.3), Focus(("r_knee", "r_talocrural"), 0.28)
+SHOULDER = Focus(("r_shoulder",), 0.25)
 POSES = {
-    "curl": Shown(HERE / "curl.pose", Focus(("r_shoulder", "r_elbow"))),
-    "squat": Shown(HERE / "squat.pose", Focus(("r_hip", "r_talocrural"), 0.42)),
-    "raise": Shown(HERE / "raise.pose", Focus(("r_shoulder",), 0.3)),
-    "fist": Shown(HERE / "fist.pose", Focus(("r_elbow", "r_radiocarpal"))),
-    "walk": Shown(DATA / "cmu" / "02_01.bvh"),
-    "run": Shown(DATA / "cmu" / "02_03.bvh"),
-    "jump": Shown(DATA / "cmu" / "13_13.bvh"),
-    "second jump": Shown(DATA / "cmu" / "13_39.bvh"),
+    "curl": Shown(HERE / "curl.pose", {"upper arm": Focus(("r_shoulder", "r_elbow"), 0.22)}),
+    "squat": Shown(HERE / "squat.pose", {"thigh": THIGH, "calf": CALF, "shoulder": SHOULDER}),
+    "raise": Shown(HERE / "raise.pose", {"shoulder": SHOULDER}),
+    "fist": Shown(
+        HERE / "fist.pose",
+        {"forearm": Focus(("r_elbow", "r_radiocarpal"), 0.2), "hand": Focus(("r_radiocarpal",), 0.14)},
+    ),
+    "walk": Shown(DATA / "cmu" / "02_01.bvh", {"calf": CALF}),
+    "run": Shown(DATA / "cmu" / "02_03.bvh", {"thigh": THIGH}),
+    "jump": Shown(DATA / "cmu" / "13_13.bvh", {"thigh": THIGH}),
+    "second jump": Shown(DATA / "cmu" / "13_39.bvh", {"shoulder": SHOULDER}),
 }
 
 
@@ -79,12 +84,11 @@ def main(folder: Path, people: list[str], poses: list[str]) -> None:
         for name, take in takes.items():
             _say(started, folder / f"{stem}-{name}.png")
             render_layers(folder / f"{stem}-{name}.png", take, frame=frame)
-            part = POSES[pose].part
-            if part is not None:
-                close = folder / f"{stem}-{name}-close.png"
+            for part, focus in POSES[pose].parts.items():
+                close = folder / f"{stem}-{name}-{part.replace(' ', '-')}.png"
                 _say(started, close)
-                views = ("three_quarter", "side", "back")
-                render_layers(close, take, frame=frame, views=views, focus=part, colouring="activation")
+                views = ("front", "three_quarter", "side", "back")
+                render_layers(close, take, frame=frame, views=views, focus=focus, colouring="activation")
         if len(takes) > 1:
             for layer in ("result", "difference"):
                 _say(started, folder / f"{stem}-people-{layer}.png")

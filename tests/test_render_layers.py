@@ -215,6 +215,42 @@ def test_layers_of_one_take_are_seen_from_one_place(tmp_path: Path) -> None:
     assert 20 < rows.min() < rows.max() < 130  # over the muscle, not along the outline of everything
 
 
+def test_sheet_has_layers_side_by_side_unless_there_are_more_moments_and_views(tmp_path: Path) -> None:
+    """Each picture of a sheet is the one drawn alone with the same camera, at its place."""
+    take, layers, views = _muscled(), ("plain", "muscles", "result"), ("front", "back")
+    step = (SMALL[1] + caption_height(SMALL[1]) + GAP, SMALL[0] + GAP)
+
+    def cell(sheet: Pixels, row: int, column: int) -> Pixels:
+        top, left = row * step[0], column * step[1]
+        return sheet[top : top + SMALL[1], left : left + SMALL[0]]
+
+    alone = {
+        view: _drawn(tmp_path / f"{view}.png", take, layers=layers, views=(view,))
+        for view in (*views, "side")
+    }
+    wide = _drawn(tmp_path / "wide.png", take, layers=layers, views=views)
+    assert wide.shape[:2] == (2 * step[0] - GAP, 3 * step[1] - GAP)
+    for row, view in enumerate(views):
+        for column in range(3):
+            np.testing.assert_array_equal(cell(wide, row, column), cell(alone[view], 0, column))
+    more = ("front", "side", "back")
+    turned = _drawn(tmp_path / "turned.png", take, layers=layers[:2], views=more)
+    assert turned.shape[:2] == (2 * step[0] - GAP, 3 * step[1] - GAP)
+    for row in range(2):
+        for column, view in enumerate(more):
+            np.testing.assert_array_equal(cell(turned, row, column), cell(alone[view], 0, row))
+
+
+def test_a_focus_takes_the_scale_from_what_it_looks_at(tmp_path: Path) -> None:
+    """Where the muscle does not reach, the bar is that of nothing at all; over its belly, of its bulge."""
+    take = _muscled()
+    greatest = Layers(take).greatest([0])
+    for focus, shown in {Focus(("upper",), 0.2): greatest, Focus(("lower",), 0.1): 0.0}.items():
+        picture = _drawn(tmp_path / "a.png", take, layers=("difference",), focus=focus)
+        bar = displacement_bar(shown).drawn(2 * caption_height(SMALL[1]))
+        np.testing.assert_array_equal(picture[-bar.shape[0] :, : bar.shape[1]], bar)
+
+
 def test_sheet_has_rows_of_layers_columns_of_moments_and_views_and_bars_below(tmp_path: Path) -> None:
     told: list[tuple[str, int, int]] = []
     take = _muscled(frames=3)
@@ -416,9 +452,8 @@ def test_command_draws_the_layers_of_a_rig(
     sheet = tmp_path / "sheet.png"
     layers = ("--layers", "plain,muscles,result,difference", "--view", "front,back")
     assert _run(monkeypatch, *render, *layers, "-o", sheet) == 0
-    picture, step = _opened(sheet), 120 + caption_height(120) + GAP
-    plain, muscles = picture[:120, :96], picture[step : step + 120, :96]
-    result, difference = picture[2 * step : 2 * step + 120, :96], picture[3 * step : 3 * step + 120, :96]
+    picture, step = _opened(sheet), 96 + GAP
+    plain, muscles, result, difference = (picture[:120, n * step : n * step + 96] for n in range(4))
 
     def redder(cell: Pixels) -> int:
         return int((cell[..., 0] > 1.8 * cell[..., 1]).sum())

@@ -49,6 +49,11 @@ class Part:
     radius: float
     right: bool
 
+    def near(self, world: Floats, points: npt.NDArray[np.floating]) -> npt.NDArray[np.bool_]:
+        """Which points [m] (points, 3) lie within the radius, for joints' ``world_from_joint``; (points,)."""
+        middle = world[list(self.joints), :3, 3].mean(axis=0)
+        return np.asarray(np.linalg.norm(points - middle, axis=1) <= self.radius)
+
     def camera(self, worlds: Floats, towards: Floats, aspect: float) -> Camera:
         """A camera that keeps the part in the middle of each frame.
 

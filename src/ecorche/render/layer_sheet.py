@@ -11,8 +11,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from ecorche.base.files import require_folder
 from ecorche.body.take import Take
@@ -20,13 +22,24 @@ from ecorche.errors import EcorcheError
 from ecorche.render.camera import direction, facing, seen_aspect
 from ecorche.render.colour_bar import displacement_bar
 from ecorche.render.film import ENCODERS, check_film, write_film
-from ecorche.render.focus import Focus
+from ecorche.render.focus import Focus, find_part
 from ecorche.render.layers import LAYERS, Layer, Layers, range_text
 from ecorche.render.pictures import PICTURE_PIXELS, film_frames, png_path, save_png
 from ecorche.render.sheet import arranged, caption_height, with_bars
-from ecorche.render.shots import FOLLOW_SECONDS, Progress, frame_number, set_up, shots, suitable_size
+from ecorche.render.shots import (
+    FOLLOW_SECONDS,
+    Progress,
+    frame_number,
+    joints_of,
+    set_up,
+    shots,
+    suitable_size,
+)
 from ecorche.render.stage import Picture
 from ecorche.render.survey import survey
+
+Floats = npt.NDArray[np.float64]
+_Cell = TypeVar("_Cell")
 
 CELL_PIXELS = 400 * 600
 """How many pixels each picture of a sheet has, when nobody says a size."""
@@ -48,11 +61,13 @@ def render_layers(
     rate: float = 30.0,
     progress: Progress | None = None,
 ) -> None:
-    """Draw layers of a take side by side: rows are takes and layers, columns are moments and views.
+    """Draw layers of takes side by side on one sheet.
 
-    At one moment from one side several takes stand side by side, and rows are layers; of one take all
-    layers stand in a row.
-    Differences of one sheet share one scale; what colours mean stands on a bar below.
+    Takes and layers stand side by side, and moments and views below one another, so that the eye compares
+    what differs; the other way round where there are more moments and views. At one moment from one side
+    several takes stand side by side, and their layers below one another.
+    Differences of one sheet share one scale, which a focus takes from what it looks at; what colours mean
+    stands on a bar below.
 
     Args:
         path: A ``.png``, or an ``.mp4`` or ``.gif`` in which all of it moves.
@@ -83,17 +98,19 @@ def render_layers(
     }
     bar = None
     if "difference" in layers:
-        bar = displacement_bar(max(t.greatest(set(numbers[name])) for name, t in takes.items()), scale)
+        seen = (_seen(t, focus, n) for name, t in takes.items() for n in sorted(set(numbers[name])))
+        bar = displacement_bar(max(float(np.abs(d).max(initial=0.0)) for d in seen), scale)
     made = {
         (name, layer): t.layer(layer, colouring=colouring, bar=bar)
         for name, t in takes.items()
         for layer in layers
     }
     moments = 1 if moving else max(len(n) for n in numbers.values())
-    columns = len(views) * moments
-    if columns == 1:  # nothing else fills a row: the takes stand side by side, or the layers of one
-        columns = len(takes) if len(takes) > 1 else len(layers)
+    if len(views) * moments == 1 and len(takes) > 1:
         made = {(name, layer): made[name, layer] for layer in layers for name in takes}
+        columns = len(takes)
+    else:
+        columns = max(len(made), len(views) * moments)
     sheet = _Sheet(takes, numbers, made, tuple(views), focus, skeleton, moving, columns)
     pixels = size or sheet.size(PICTURE_PIXELS if sheet.cells == 1 else CELL_PIXELS)
     if sheet.cells > MOST_CELLS:
@@ -146,28 +163,36 @@ class _Sheet:
         """The sheet of the frames asked for."""
         pictures, captions = [], []
         for (name, layer), view in product(self.layers, self.views):
-            for picture, number in zip(self._row(name, layer, view, size), self.numbers[name], strict=True):
+            for picture, number in zip(self._shots(name, layer, view, size), self.numbers[name], strict=True):
                 pictures.append(picture)
                 captions.append(self._caption(name, layer, view, number))
                 if progress is not None:
                     progress("render", len(pictures), self.cells)
-        return self._page(pictures, captions)
+        return self._page(self._in_rows(pictures), self._in_rows(captions))
 
     def film(self, size: tuple[int, int], progress: Progress | None) -> Iterator[Picture]:
         """The sheet for every moment of the film; a take that ends early holds its last frame."""
-        rows = [(name, layer, view) for (name, layer), view in product(self.layers, self.views)]
+        shown = [(name, layer, view) for (name, layer), view in product(self.layers, self.views)]
+        shown = self._in_rows(shown)
         count = max(len(n) for n in self.numbers.values())
-        cells = [self._row(name, layer, view, size) for name, layer, view in rows]
-        captions = [self._caption(name, layer, view, None) for name, layer, view in rows]
+        cells = [self._shots(name, layer, view, size) for name, layer, view in shown]
+        captions = [self._caption(name, layer, view, None) for name, layer, view in shown]
         now: list[Picture] = []
         for moment in range(count):
-            shown = [next(cell, now[place] if now else None) for place, cell in enumerate(cells)]
-            now = [picture for picture in shown if picture is not None]
+            after = [next(cell, now[place] if now else None) for place, cell in enumerate(cells)]
+            now = [picture for picture in after if picture is not None]
             yield _even(self._page(now, captions))
             if progress is not None:
                 progress("render", moment + 1, count)
 
-    def _row(self, name: str, layer: str, view: str, size: tuple[int, int]) -> Iterator[Picture]:
+    def _in_rows(self, cells: list[_Cell]) -> list[_Cell]:
+        """Cells listed by take and layer, in the order in which they fill the rows of the sheet."""
+        each = len(cells) // len(self.layers)
+        if self.columns != len(self.layers) or each == 1:
+            return cells
+        return [cell for place in range(each) for cell in cells[place::each]]
+
+    def _shots(self, name: str, layer: str, view: str, size: tuple[int, int]) -> Iterator[Picture]:
         layers = self.takes[name]
         # all layers from one camera: that of the plain skin
         frames = layers.frames if layers.plain is None else layers.plain
@@ -192,7 +217,7 @@ class _Sheet:
         if number is not None and len(self.numbers[name]) > 1:
             words.append(f"{self.takes[name].frames.times[number]:.2f} s")
         if number is not None and layer == "difference":
-            words.append(range_text(self.takes[name].displacements(number)))
+            words.append(range_text([_seen(self.takes[name], self.focus, number)]))
         return ", ".join(words)
 
     def _page(self, pictures: list[Picture], captions: list[str]) -> Picture:
@@ -201,6 +226,18 @@ class _Sheet:
             return pictures[0]
         page = pictures[0] if len(pictures) == 1 else arranged(pictures, captions, self.columns)
         return with_bars(page, [bar.drawn(2 * caption_height(pictures[0].shape[0])) for bar in bars])
+
+
+def _seen(layers: Layers, focus: Focus | None, number: int) -> Floats:
+    """How far the muscles moved the skin outwards in a frame [mm], of all vertices or those in focus."""
+    moved = layers.displacements(number)
+    if focus is None:
+        return np.concatenate(moved)
+    assert layers.plain is not None
+    take = layers.result
+    part = find_part(focus, take.character.skeleton, facing(Take(take.character)))
+    near = [part.near(joints_of(take, number), points) for points in layers.plain[number].points]
+    return np.concatenate([values[own] for values, own in zip(moved, near, strict=True)])
 
 
 def _require_some(takes: Mapping[str, Layers], layers: Sequence[str], views: Sequence[str]) -> None:

@@ -7,6 +7,7 @@ import numpy.typing as npt
 
 from ecorche.base.smooth_step import smooth_step
 from ecorche.muscles.musculature import Musculature
+from ecorche.muscles.spindle import curve
 from ecorche.muscles.spindle_mesh import Stations, spindle_surfaces
 from ecorche.render.colour_bar import Colours, activation_bar
 
@@ -14,8 +15,9 @@ Floats = npt.NDArray[np.float64]
 
 RINGS, SIDES = 28, 20
 FLESH, TENDON = np.array([158.0, 48.0, 42.0]), np.array([226.0, 214.0, 196.0])
-TENDON_SHARE = 0.2
-"""From an end of the muscle to where its red is full, in t."""
+TENDON_WIDTH, FLESH_WIDTH = 0.3, 0.55
+"""Up to which share of its belly's width a muscle is pale tendon, and from which it is all flesh: one with a
+broad origin is red up to its bone, one that ends in a cord is pale along it."""
 SHADES = 0.16
 """How much lighter or darker neighbouring muscles are, so that the eye tells them apart."""
 
@@ -35,7 +37,10 @@ class MuscleShapes:
         self._muscle = np.repeat(np.arange(len(musculature.muscles)), np.diff(surfaces.vertex_starts))
         t = np.zeros(self.vertex_count)
         t[surfaces.triangles] = surfaces.uv[..., 1]
-        self._fleshy = smooth_step(np.minimum(t, 1.0 - t) / TENDON_SHARE)[:, None]
+        spindles, own = musculature.spindles, self._muscle
+        width = curve(spindles.thickness[own], spindles.belly[own]).at(t[:, None])[:, 0]
+        width /= spindles.thickness[own, 0, 3]
+        self._fleshy = smooth_step((width - TENDON_WIDTH) / (FLESH_WIDTH - TENDON_WIDTH))[:, None]
         # parts of one muscle share a shade; the golden ratio sets those after one another apart
         order = {name: n for n, name in enumerate(dict.fromkeys(m.muscle for m in musculature.muscles))}
         number = np.array([order[m.muscle] for m in musculature.muscles])
