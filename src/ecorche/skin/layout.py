@@ -74,14 +74,17 @@ def group_vertices(weights: SkinWeights) -> Groups:
 
 
 def _joint_set_ranks(weights: SkinWeights) -> npt.NDArray[np.int64]:
-    """A number a vertex, equal for equal sets of joints, in the sets' lexicographic order."""
+    """A number a vertex, equal for equal sets of joints; sets that share their last joints are neighbours.
+
+    Muscle joints are last and tell most: who shares one shares limbs too, not the other way round.
+    """
     counts = np.diff(weights.starts)
     joint_count = int(weights.joints.max(initial=0)) + 1
     rank = np.zeros(weights.vertex_count, np.int64)
     for slot in range(int(counts.max(initial=0))):
         joint = np.zeros(weights.vertex_count, np.int64)  # 0: the set has ended
         has = counts > slot
-        joint[has] = weights.joints[weights.starts[:-1][has] + slot] + 1
+        joint[has] = weights.joints[weights.starts[1:][has] - 1 - slot] + 1
         rank = np.unique(rank * (joint_count + 1) + joint, return_inverse=True)[1]
     return rank
 
