@@ -1,8 +1,8 @@
 """Families of surfaces that cut a skin: parallel planes, concentric spheres, planes that fan round a bend.
 
 Text 001, "Profile Curves of Skin Model" and its figure 1(c): muscles show best in sections perpendicular to
-them. Muscles of the abdomen run along the trunk: parallel planes. Those that converge on a shoulder are cut by
-spheres about it. Those that leave the neck for the shoulders, or the shoulders for the arms, turn on their
+them. Muscles of the abdomen run along the trunk: parallel planes. Those that converge on a shoulder are cut
+by spheres about it. Those that leave the neck for the shoulders, or the shoulders for the arms, turn on their
 way; the text draws surfaces that turn with them, here planes through a common axis on the inner side of the
 bend, with parallel planes before and after it. Each family is the level sets of one value, a length.
 """
@@ -28,8 +28,12 @@ class CuttingSurfaces(Protocol):
         """The level of the surface through each point [m], (P,) of (P, 3)."""
         ...
 
+    def upward(self, points: Floats) -> Floats:
+        """Unit vectors towards higher levels, (P, 3)."""
+        ...
+
     def place(self, level: float) -> tuple[Floats, Floats]:
-        """Origin (3,) and frame (3, 3) of the surface of a level: rows x, y in it and z towards higher ones."""
+        """Origin (3,) and frame (3, 3) of a level's surface: rows x, y in it, z towards higher ones."""
         ...
 
     def flat(self, points: Floats, level: float) -> Floats:
@@ -48,6 +52,10 @@ class Planes:
         """Height over the plane of level 0."""
         heights: Floats = (points - self.origin) @ self.frame[2]
         return heights
+
+    def upward(self, points: Floats) -> Floats:
+        """The same everywhere."""
+        return np.broadcast_to(self.frame[2], points.shape)
 
     def place(self, level: float) -> tuple[Floats, Floats]:
         """The origin moved along z."""
@@ -74,6 +82,12 @@ class Spheres:
         """Distance from the centre."""
         distances: Floats = np.linalg.norm(points - self.centre, axis=-1)
         return distances
+
+    def upward(self, points: Floats) -> Floats:
+        """Away from the centre."""
+        away = points - self.centre
+        outward: Floats = away / np.maximum(np.linalg.norm(away, axis=-1), 1e-12)[..., None]
+        return outward
 
     def place(self, level: float) -> tuple[Floats, Floats]:
         """The pole of the sphere and its frame."""
@@ -120,8 +134,17 @@ class Fan:
         length: Floats = np.where(before, on, np.where(bent, self.radius * angle, after))
         return length
 
+    def upward(self, points: Floats) -> Floats:
+        """Along the way."""
+        out, on = (points - self.hinge) @ self.start, (points - self.hinge) @ self.along
+        angle = np.arctan2(on, out)
+        angle = np.where((angle < 0.0) & (angle >= 0.5 * self.turn - np.pi), 0.0, angle)
+        angle = np.where((angle < 0.0) | (angle > self.turn), self.turn, angle)[..., None]
+        along: Floats = np.cos(angle) * self.along - np.sin(angle) * self.start
+        return along
+
     def beside(self, points: Floats) -> Floats:
-        """How far points lie from the hinge, on the side of the way [m], (P,): none of the planes cross there."""
+        """How far points lie from the hinge towards the way [m], (P,); where positive no planes cross."""
         out, on = (points - self.hinge) @ self.start, (points - self.hinge) @ self.along
         cosine, sine = np.cos(self.turn), np.sin(self.turn)
         apart: Floats = np.where(

@@ -1,8 +1,8 @@
 """Bumps of a profile curve: how it departs from the smooth curve it would be without them.
 
-Text 001, "Identification of Potential Muscles": on neck, chest and abdomen the variation of the profile curves
-tells the muscles; it does not say against what. Here: against the curve smoothed by Whittaker and Henderson's
-method of order three, which takes out waves shorter than a stated length and leaves lines, parabolas and
+Text 001, "Identification of Potential Muscles": on neck, chest and abdomen the variation of the profile
+curves tells the muscles; it does not say against what. Here: against the curve smoothed by Whittaker and
+Henderson's method of order three, which takes out waves shorter than a stated length and leaves lines, parabolas and
 (within a thousandth) wide circles as they are, up to the ends of an open curve. What stands out over that
 base is a bump; the valleys between bumps are their borders; its prominence is how far its top stands over the
 higher of both valleys, each measured from the base.
@@ -162,9 +162,7 @@ def _spacing(cut: Cut) -> float:
 
 def _tangents(curve: Floats, closed: bool) -> Floats:
     """Unit vectors along a curve, (P, 2)."""
-    if closed:
-        along = np.roll(curve, -1, axis=0) - np.roll(curve, 1, axis=0)
-    else:
-        along = np.gradient(curve, axis=0)
+    around = np.vstack([curve[-1:], curve, curve[:1]])
+    along = 0.5 * (around[2:] - around[:-2]) if closed else np.gradient(curve, axis=0)
     unit: Floats = along / np.maximum(np.linalg.norm(along, axis=1), 1e-12)[:, None]
     return unit

@@ -6,7 +6,7 @@ centred at the shoulders, one round the neck, one along the abdomen, each with c
 - Shoulders and hips: spheres about the joint; muscles of chest, back and haunch converge on it.
 - Limb roots: the muscle over the joint (deltoid) turns with the limb; planes fan from the girdle to the
   limb. Where the limb folds in the midplane's direction, as a dog's, planes across its first bone.
-- Neck, left and right: planes fan from the skull's base down the neck and out to the shoulder.
+- Neck: planes across it; left and right of it planes fan from the skull's base out to the shoulder.
 - Abdomen: parallel planes along the trunk's axis.
 
 The text leaves open what part of the skin a group may read. Here: skin of the trunk's own joints (by its
@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -27,7 +28,6 @@ from ecorche.base.contours import Contour, contours
 from ecorche.muscles.extraction.bump import Bump, Cut
 from ecorche.muscles.extraction.cutting_surfaces import (
     CuttingSurfaces,
-    Fan,
     fan_along,
     planes_along,
     spheres_about,
@@ -42,7 +42,7 @@ Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 
 SPACING = 0.09
-"""Between sections, as a share of the trunk's half-width: 1.2 cm on a man."""
+"""Between sections, as a share of the region's half-width: 1.2 cm on a man's trunk, 6 mm on his neck."""
 STEP = 0.035
 """Between points of a section, as a share of the trunk's half-width: 5 mm on a man."""
 LONGEST = 2.0
@@ -53,6 +53,12 @@ BEYOND_MIDDLE = 0.25
 """How far over the midplane a side's sections go on, in half-widths, so that their ends are sure."""
 SHORTEST = 0.8
 """Sections shorter than this many half-widths tell nothing of a variation."""
+GRAZING = 0.85
+"""Cosine between the skin's normal and the cutting surfaces' above which they graze it, and tell nothing."""
+WIDE = 2.2
+"""How far from the bones skin of a neck or limb root is read, as a multiple of its thickness there."""
+IN_THE_MIDDLE = 0.12
+"""Bumps whose top is nearer to the midplane, in half-widths, are ridges of the body: muscles are paired."""
 FEWEST_VERTICES = 60
 """Regions with less skin are left to plain skinning."""
 
@@ -152,7 +158,8 @@ def trunk_bumps(region: TrunkRegion, cuts: Sequence[Cut], plan: TrunkPlan, first
     for number, cut in enumerate(cuts):
         for bump in profile_bumps(cut, first + number, LONGEST * region.width, LEAST * region.width):
             top = cut.points[bump.top % len(cut.points)]
-            if region.side * float((top - middle) @ plan.left) >= -1e-3 * region.width:
+            aside = float((top - middle) @ plan.left)
+            if (region.side or np.sign(aside)) * aside >= IN_THE_MIDDLE * region.width:
                 bumps.append(bump)
     return bumps
 
@@ -169,6 +176,7 @@ class _TrunkSkin:
         self.points, self.triangles, self.plan = points, triangles, plan
         self.heads: Floats = skeleton.bind_world[:, :3, 3]
         self.part: Ints = plan.part[dominant]
+        self.normals = _normals(points, triangles)
         self.side: Floats = (points - plan.start) @ plan.left
         own = points[self.part == 0]
         self.width = _typical_distance(own, plan.start, plan.end)
@@ -189,11 +197,13 @@ class _TrunkSkin:
         width: float,
     ) -> TrunkRegion | str:
         """The region of some vertices, between two levels, or why it is none."""
+        crossed = np.abs(np.sum(surfaces.upward(self.points) * self.normals, axis=1)) < GRAZING
+        within = within & crossed
         if int(within.sum()) < FEWEST_VERTICES:
             return f"only {int(within.sum())} vertices of the skin lie there: too few to show a muscle"
         values = surfaces.values(self.points[within])
         low, high = max(reach[0], float(values.min())), min(reach[1], float(values.max()))
-        count = int((high - low) / (SPACING * self.width))
+        count = int((high - low) / (SPACING * width))
         if count < 4:
             return "the skin there is too short for four sections"
         levels = low + (high - low) * (np.arange(count) + 0.5) / count
@@ -205,15 +215,14 @@ def _groups(skin: _TrunkSkin) -> list[tuple[str, int, _Group | str]]:
     """Every group of muscles by its name and side: surfaces, vertices, levels, half-width; or why not."""
     plan = skin.plan
     groups: list[tuple[str, int, _Group | str]] = []
+    shoulders = [r for r in plan.roots if r.kind == "shoulder"]
     for root in plan.roots:
         groups.append((root.name, root.side, _about(skin, root)))
         groups.append((f"{root.name} cap", root.side, _over(skin, root)))
-    shoulders = [r for r in plan.roots if r.kind == "shoulder"]
     for root in shoulders:
         side = "left" if root.side > 0 else "right"
-        groups.append((f"{side} neck", root.side, _neck(skin, root)))
-    if not shoulders:
-        groups.append(("neck", 0, "no shoulders are known for its muscles to go to"))
+        groups.append((f"{side} neck", root.side, _neck_to_shoulder(skin, root)))
+    groups.append(("neck", 0, _neck(skin)))
     groups.append(("abdomen", 0, _abdomen(skin)))
     return groups
 
@@ -247,12 +256,15 @@ def _over(skin: _TrunkSkin, root: LimbRoot) -> _Group | str:
     limb = skin.part == plan.limb(root)
     if int(limb.sum()) < FEWEST_VERTICES:
         return "the limb has no skin"
-    thick = _typical_distance(points[limb & (((points - ball) @ (following - ball)) < 0.7 * bone**2)], ball, following)
+    thick = _typical_distance(
+        points[limb & (((points - ball) @ (following - ball)) < 0.7 * bone**2)], ball, following
+    )
     width = float(np.sqrt(thick * skin.width))
     before = plan.start + ((ball - plan.start) @ plan.axis) * plan.axis
     fan = fan_along(before, ball, following, 1.5 * thick)
     folds = fan is not None and abs(float(fan.axis @ plan.left)) > 0.7
-    own = ((skin.part == 0) | limb) & skin.on_side(root.side)
+    near = _from_way(points, before, ball, following) < WIDE * thick
+    own = ((skin.part == 0) | limb) & skin.on_side(root.side) & near
     if fan is None or folds:
         planes = planes_along(ball, following, plan.left)
         outer = root.side * (points - ball) @ plan.left > -0.2 * thick
@@ -262,29 +274,49 @@ def _over(skin: _TrunkSkin, root: LimbRoot) -> _Group | str:
     return fan, within, (-0.8 * fan.radius, bend + 0.6 * bone), width
 
 
-def _neck(skin: _TrunkSkin, root: LimbRoot) -> _Group | str:
+def _neck(skin: _TrunkSkin) -> _Group | str:
+    """Planes across the neck."""
+    measured = _measured_neck(skin)
+    if isinstance(measured, str):
+        return measured
+    base, skull, length, thick = measured
+    planes = planes_along(base, skull, skin.plan.left)
+    near = _from_way(skin.points, base, skull) < WIDE * thick
+    return planes, (skin.part <= 1) & near, (-0.2 * length, 1.1 * length), thick
+
+
+def _neck_to_shoulder(skin: _TrunkSkin, root: LimbRoot) -> _Group | str:
     """Planes across the neck that turn outwards to the shoulder."""
-    plan, points = skin.plan, skin.points
+    points = skin.points
+    measured = _measured_neck(skin)
+    if isinstance(measured, str):
+        return measured
+    base, skull, length, thick = measured
+    shoulder = skin.heads[root.ball]
+    fan = fan_along(skull, base, shoulder, 1.6 * thick)
+    if fan is None:
+        return "the shoulders lie straight below the neck, whose own sections show the muscles to them"
+    before = length - fan.radius * float(np.tan(0.5 * fan.turn))
+    after = float(np.linalg.norm(shoulder - base)) - (length - before)
+    near = _from_way(points, skull, base, shoulder) < WIDE * thick
+    within = (skin.part <= 1) & skin.on_side(root.side) & near & (fan.beside(points) > 0.2 * fan.radius)
+    reach = (-before - 0.3 * thick, fan.radius * fan.turn + max(0.8 * after, 0.0))
+    return fan, within, reach, float(np.sqrt(thick * skin.width))
+
+
+def _measured_neck(skin: _TrunkSkin) -> tuple[Floats, Floats, float, float] | str:
+    """The neck's base and the skull's [m], how long and how thick it is [m]; or why there is none."""
+    plan = skin.plan
     if len(plan.neck) < 2:
         return "there is no neck between the trunk and the head"
     base, skull = skin.heads[plan.neck[0]], skin.heads[plan.neck[-1]]
     length = float(np.linalg.norm(skull - base))
     if length < 0.05 * skin.width:
         return "the neck has no length"
-    thick = _typical_distance(points[skin.part == 1], base, skull)
+    thick = _typical_distance(skin.points[skin.part == 1], base, skull)
     if thick <= 0.0:
         return "no skin is moved by the neck's joints"
-    width = float(np.sqrt(thick * skin.width))
-    within = ((skin.part == 0) | (skin.part == 1)) & skin.on_side(root.side)
-    shoulder = skin.heads[root.ball]
-    fan = fan_along(skull, base, shoulder, 1.6 * thick)
-    if fan is None:
-        return planes_along(skull, base, plan.left), within, (0.0, length), width
-    before = length - fan.radius * float(np.tan(0.5 * fan.turn))
-    bend = fan.radius * fan.turn
-    after = float(np.linalg.norm(shoulder - base)) - (length - before)
-    within &= fan.beside(points) > 0.2 * fan.radius
-    return fan, within, (-before - 0.3 * thick, bend + max(0.8 * after, 0.0)), width
+    return base, skull, length, thick
 
 
 def _abdomen(skin: _TrunkSkin) -> _Group:
@@ -295,13 +327,33 @@ def _abdomen(skin: _TrunkSkin) -> _Group:
     return planes, skin.part == 0, (0.05 * length, 0.8 * length), skin.width
 
 
+def _normals(points: Floats, triangles: Ints) -> Floats:
+    """Unit normals of the skin's vertices, (V, 3)."""
+    corners = points[triangles]
+    faces = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    normals = np.stack(
+        [np.bincount(triangles.ravel(), np.repeat(faces[:, k], 3), len(points)) for k in range(3)], axis=1
+    )
+    unit: Floats = normals / np.maximum(np.linalg.norm(normals, axis=1), 1e-18)[:, None]
+    return unit
+
+
+def _from_way(points: Floats, *way: Floats) -> Floats:
+    """How far points are from a polyline [m], (P,)."""
+    gaps = []
+    for start, end in pairwise(way):
+        along = end - start
+        share = np.clip((points - start) @ along / max(float(along @ along), 1e-18), 0.0, 1.0)
+        gaps.append(np.linalg.norm(points - start - share[:, None] * along, axis=1))
+    nearest: Floats = np.min(gaps, axis=0)
+    return nearest
+
+
 def _typical_distance(points: Floats, start: Floats, end: Floats) -> float:
     """How far points are from the line between two others, in the middle [m]; 0 where there are none."""
     if len(points) == 0:
         return 0.0
-    way = end - start
-    share = np.clip((points - start) @ way / max(float(way @ way), 1e-18), 0.0, 1.0)
-    return float(np.median(np.linalg.norm(points - start - share[:, None] * way, axis=1)))
+    return float(np.median(_from_way(points, start, end)))
 
 
 def _evenly(curve: Contour, step: float) -> Floats:
@@ -311,5 +363,3 @@ def _evenly(curve: Contour, step: float) -> Floats:
     at = np.linspace(0.0, length[-1], max(int(np.ceil(length[-1] / step)), 8) + 1)
     at = at[:-1] if curve.closed else at
     return np.stack([np.interp(at, length, points[:, axis]) for axis in range(3)], axis=1)
-
-

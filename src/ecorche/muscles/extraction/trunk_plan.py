@@ -1,8 +1,8 @@
 """Which joints are trunk, neck and head, and where limbs join the trunk: on people by name, else by shape.
 
-By shape, for creatures: limbs are pairs of equal chains on one joint, left and right of a midplane; what lies
-between the pairs is the trunk; of the chains that leave it in the midplane the one that is thickest at its end
-carries the head, the others are tails. Nothing here looks at which way is up in the world.
+By shape, for creatures: limbs are pairs of equal chains on one joint, left and right of a midplane; what
+lies between the pairs is the trunk; of the chains that leave it in the midplane the one that is thickest at
+its end carries the head, the others are tails. Nothing here looks at which way is up in the world.
 """
 
 from __future__ import annotations
@@ -108,7 +108,9 @@ def _named(skeleton: Skeleton, naming: Naming) -> TrunkPlan | str:
             joint, following = naming.joint(f"{letter}_{ball}"), naming.joint(f"{letter}_{below}")
             if joint is None or following is None:
                 continue
-            girdle = next((g for g in (naming.joint(f"{letter}_{n}") for n in girdles) if g is not None), joint)
+            girdle = next(
+                (g for g in (naming.joint(f"{letter}_{n}") for n in girdles) if g is not None), joint
+            )
             name = f"{'left' if side > 0 else 'right'} {kind}"
             roots.append(LimbRoot(name, kind, side, girdle, joint, following))
     pelvis = naming.joint("humanoid_root")
@@ -183,7 +185,11 @@ def _by_shape(skeleton: Skeleton, naming: Naming, points: Floats, dominant: Ints
             ball, following = _ball(skeleton, heads, subtrees, girdle)
             side = 1 if (heads[ball] - middle) @ left > 0.0 else -1
             which = f" {rank}" if rank > 1 else ""
-            roots.append(LimbRoot(f"{'left' if side > 0 else 'right'} {kind}{which}", kind, side, girdle, ball, following))
+            roots.append(
+                LimbRoot(
+                    f"{'left' if side > 0 else 'right'} {kind}{which}", kind, side, girdle, ball, following
+                )
+            )
     roots.sort(key=lambda r: (r.kind != "shoulder", r.name))
     spine = tuple(_path(skeleton, far[0], by_nearness[0][0]))
     return _plan(skeleton, spine, tuple(neck), skull, tuple(roots), left, low, high, tails)
@@ -276,7 +282,9 @@ def _ball(
         chain.append(max(below, key=lambda c: (_reach(skeleton, heads, subtrees[c], c), -c)))
     apart = [chain[0]]
     for joint in chain[1:]:
-        if np.linalg.norm(heads[joint] - heads[apart[-1]]) > 0.02 * _reach(skeleton, heads, subtrees[girdle], girdle):
+        if np.linalg.norm(heads[joint] - heads[apart[-1]]) > 0.02 * _reach(
+            skeleton, heads, subtrees[girdle], girdle
+        ):
             apart.append(joint)
     first = 1 if len(apart) > 4 else 0
     return apart[first], apart[min(first + 1, len(apart) - 1)]
@@ -334,7 +342,8 @@ def _skull(skeleton: Skeleton, chain: Sequence[int], points: Floats, dominant: I
         if len(skeleton.children[joint]) > 1:
             return joint
     spread = [
-        float(np.linalg.norm(np.ptp(own, axis=0))) if len(own := points[dominant == j]) else 0.0 for j in chain
+        float(np.linalg.norm(np.ptp(own, axis=0))) if len(own := points[dominant == j]) else 0.0
+        for j in chain
     ]
     return chain[int(np.argmax(spread))]
 
