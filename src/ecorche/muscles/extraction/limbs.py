@@ -1,0 +1,280 @@
+"""The bones of limbs on any skeleton, and the sections of skin across them.
+
+Text 001, "Profile Curves of Skin Model": sections of an arm or leg stand perpendicular to its bone. The
+text leaves open which bones are limbs and whose a curve is where a plane cuts more than one. Here limbs are
+what `trunk_plan` says (by name on people, by pairs of chains on creatures); a bone runs from hinge to
+hinge, twist joints on the way belong to it; hands, feet and other short ends of chains are left to plain
+skinning, and it is said so. Of the curves in a plane the largest counts that is closed, goes round the bone
+and moves with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+
+from ecorche.base.contours import Contour, contours
+from ecorche.base.rotations import normalise
+from ecorche.muscles.extraction.bump import Cut
+from ecorche.muscles.extraction.trunk_plan import TrunkPlan
+from ecorche.skeleton.naming import Naming
+from ecorche.skeleton.skeleton import Skeleton
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+SPACING = 1.0 / 30.0
+"""From section to section, as a share of the bone: 8 to 14 mm on a grown person."""
+BEYOND = 0.1
+"""How far past a bone's ends sections are tried, as a share of the bone."""
+OVERLAP = 0.02
+"""Triangles count to a bone's region if it moves a corner by more than this share."""
+BELONGS = 0.35
+"""A section is the bone's if it moves the section's points by this share on average."""
+POINTS = 64
+"""Points of a section, evenly spaced round it."""
+FEWEST_SECTIONS = 8
+"""A region with fewer sections is left to plain skinning."""
+SHORT = 0.4
+"""A bone shorter than this share of its limb's longest is hand, foot or hoof."""
+NECK_FROM_START, NECK_FROM_END = 0.25, 0.35
+"""Within this share of a region from its start and end a thinnest section, a neck, is where it begins and
+ends: beyond lies the flare of knee, elbow, hand or foot."""
+RISE = 1.02
+"""By this factor a limb must grow thicker again on both sides of a neck."""
+LIMBS = {"shoulder": "upper arm", "elbow": "forearm", "hip": "thigh", "knee": "lower leg"}
+"""What people call the bone that begins at a joint."""
+
+
+@dataclass(frozen=True, eq=False)
+class LimbBone:
+    """One bone of a limb, as sections are cut across it.
+
+    Attributes:
+        name: Such as ``"upper arm"``; a creature's bone has its joint's name.
+        side: ``"left"``, ``"right"``, or empty where the name says it.
+        joints: The joints whose skin is this bone's, its hinge first.
+        start, end: Of the bone at bind [m], shape (3,).
+        before, after: The joints of the bones it is hinged to at start and end; −1 for none.
+        front: Unit vector perpendicular to the bone to the character's front, shape (3,).
+        outer: Unit vector perpendicular to both, away from the character's middle, shape (3,).
+    """
+
+    name: str
+    side: str
+    joints: tuple[int, ...]
+    start: Floats
+    end: Floats
+    before: int
+    after: int
+    front: Floats
+    outer: Floats
+
+    @property
+    def full_name(self) -> str:
+        """With its side."""
+        return f"{self.name}, {self.side}" if self.side else self.name
+
+    @property
+    def length(self) -> float:
+        """Of the bone [m]."""
+        return float(np.linalg.norm(self.end - self.start))
+
+    @property
+    def axis(self) -> Floats:
+        """Unit vector from start to end, shape (3,)."""
+        return normalise(self.end - self.start)
+
+
+LeftOut = tuple[str, str]
+"""What was left to plain skinning, and why."""
+
+
+def limb_bones(skeleton: Skeleton, naming: Naming, plan: TrunkPlan) -> tuple[list[LimbBone], list[LeftOut]]:
+    """The bones of all limbs, and the ends of limbs that are left to plain skinning with the reason."""
+    bones: list[LimbBone] = []
+    left_out: list[LeftOut] = []
+    heads = skeleton.bind_world[:, :3, 3]
+    for root in plan.roots:
+        hinges = _hinges(skeleton, naming, root.ball)
+        lengths = [float(np.linalg.norm(heads[b] - heads[a])) for a, b in pairwise(hinges)]
+        longest = max(lengths, default=0.0)
+        if longest < 1e-6:
+            left_out.append((root.name, "the limb's joints all lie in one place"))
+            continue
+        for number, length in enumerate(lengths):
+            start, end = hinges[number], hinges[number + 1]
+            known = (naming.canonical[start] or "")[2:]
+            if naming.joint(f"{'lr'[root.side < 0]}_{root.kind}") is not None and known not in LIMBS:
+                break
+            if length < SHORT * longest:
+                break
+            before = hinges[number - 1] if number else root.girdle if root.girdle != root.ball else -1
+            if before < 0:
+                before = int(skeleton.parents[start])
+            name = LIMBS.get(known, skeleton.names[start])
+            side = ("left" if root.side > 0 else "right") if known in LIMBS else ""
+            joints = _own_joints(skeleton, start, end)
+            front, outer = _directions(heads[end] - heads[start], plan, root.side)
+            bones.append(LimbBone(name, side, joints, heads[start], heads[end], before, end, front, outer))
+        else:
+            number = len(lengths)
+        rest = [skeleton.names[j] for j in hinges[number:]]
+        if rest:
+            left_out.append((", ".join(rest), "too short for muscles to show: left to plain skinning"))
+    return bones, left_out
+
+
+def _hinges(skeleton: Skeleton, naming: Naming, ball: int) -> list[int]:
+    """The joints along a limb, from its ball down the longest way; no twist joints, no two in a place."""
+    heads = skeleton.bind_world[:, :3, 3]
+    reach = np.zeros(skeleton.joint_count)
+    for joint in reversed(range(skeleton.joint_count)):
+        parent = int(skeleton.parents[joint])
+        if parent >= 0:
+            reach[parent] = max(reach[parent], reach[joint] + np.linalg.norm(heads[joint] - heads[parent]))
+    hinges, joint = [ball], ball
+    while skeleton.children[joint]:
+        joint = max(
+            skeleton.children[joint],
+            key=lambda c: (
+                naming.canonical[c] is not None,
+                np.linalg.norm(heads[c] - heads[joint]) + reach[c],
+                -c,
+            ),
+        )
+        if naming.roles[joint] == "joint" and np.linalg.norm(heads[joint] - heads[hinges[-1]]) > 1e-6:
+            hinges.append(joint)
+    return hinges
+
+
+def _own_joints(skeleton: Skeleton, start: int, end: int) -> tuple[int, ...]:
+    """The joints from one hinge down to the next, side branches included, the next excluded."""
+    own, waiting = [], [start]
+    while waiting:
+        joint = waiting.pop()
+        own.append(joint)
+        waiting += [c for c in skeleton.children[joint] if c != end]
+    return tuple(own)
+
+
+def _directions(along: Floats, plan: TrunkPlan, side: int) -> tuple[Floats, Floats]:
+    """Front and outer of a bone: where the character's belly faces, and away from its middle."""
+    axis = normalise(along)
+    front = (
+        plan.front if abs(plan.front @ axis) < 0.8 else plan.axis
+    )  # a creature's legs may point to its front
+    front = normalise(front - (front @ axis) * axis)
+    outer = np.cross(axis, front)
+    away = side * plan.left + 0.5 * plan.axis  # an arm held level has its outer side up
+    return front, outer if outer @ away > 0.0 else -outer
+
+
+def membership(bone: LimbBone, joints: Ints, weights: Floats) -> Floats:
+    """How much a bone moves each vertex, 0 to 1, (V,); of skin weights (V, K) on joints (V, K)."""
+    share: Floats = np.sum(np.where(np.isin(joints, bone.joints), weights, 0.0), axis=1)
+    return share
+
+
+def limb_cuts(bone: LimbBone, points: Floats, triangles: Ints, moved: Floats, region: int) -> list[Cut] | str:
+    """The sections across a bone from end to end, or why there are none.
+
+    Args:
+        bone: The bone.
+        points: The skin at bind [m], (V, 3).
+        triangles: Vertex numbers, (T, 3).
+        moved: How much the bone moves each vertex, (V,).
+        region: Number of its region.
+    """
+    axis, length = bone.axis, bone.length
+    own = triangles[(moved[triangles] > OVERLAP).any(axis=1)]
+    if not len(own):
+        return "no skin moves with it"
+    x = bone.front
+    frame = np.stack([x, np.cross(axis, x), axis])
+    shares = np.arange(-BEYOND, 1.0 + BEYOND + 0.5 * SPACING, SPACING)
+    found = contours(points, own, (points - bone.start) @ axis, shares * length)
+    cuts: list[Cut] = []
+    for share, curves in zip(shares, found.levels, strict=True):
+        origin = bone.start + share * length * axis
+        best: tuple[float, Floats] | None = None
+        for curve in curves:
+            flat = (curve.points - origin) @ frame[:2].T
+            area = _signed_area(flat)
+            if curve.closed and _is_own(curve, flat, moved) and (best is None or abs(area) > best[0]):
+                best = abs(area), curve.points if area > 0.0 else curve.points[::-1]
+        if best is not None:
+            even = _evenly(best[1], origin, frame)
+            flat = (even - origin) @ frame[:2].T
+            cuts.append(Cut(region, len(cuts), float(share), origin, frame, even, flat, True))
+    cuts = _longest_run(cuts)
+    if len(cuts) < FEWEST_SECTIONS:
+        return f"only {len(cuts)} closed sections are its own, {FEWEST_SECTIONS} are needed"
+    return _between_necks(cuts)
+
+
+def _is_own(curve: Contour, flat: Floats, moved: Floats) -> bool:
+    steps = np.linalg.norm(np.roll(flat, -1, axis=0) - flat, axis=1)
+    if float(steps.sum()) <= 0.0:
+        return False
+    share = float(curve.read(moved) @ steps) / float(steps.sum())
+    return share >= BELONGS and _goes_round_origin(flat)
+
+
+def _goes_round_origin(flat: Floats) -> bool:
+    angle = np.arctan2(flat[:, 1], flat[:, 0])
+    turn = np.diff(angle, append=angle[:1])
+    turn = turn - 2.0 * np.pi * np.round(turn / (2.0 * np.pi))
+    return bool(abs(turn.sum()) > np.pi)
+
+
+def _signed_area(flat: Floats) -> float:
+    ahead = np.roll(flat, -1, axis=0)
+    return 0.5 * float(np.sum(flat[:, 0] * ahead[:, 1] - flat[:, 1] * ahead[:, 0]))
+
+
+def _evenly(points: Floats, origin: Floats, frame: Floats) -> Floats:
+    """A closed curve in `POINTS` even steps, from where it lies straight in x from its middle on."""
+    closed = np.vstack([points, points[:1]])
+    length = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(closed, axis=0), axis=1))])
+
+    def at(where: Floats) -> Floats:
+        return np.stack([np.interp(where, length, closed[:, k], period=None) for k in range(3)], axis=1)
+
+    fine = np.linspace(0.0, length[-1], 8 * POINTS, endpoint=False)
+    flat = (at(fine) - origin) @ frame[:2].T
+    flat -= flat.mean(axis=0)
+    begin = fine[int(np.argmin(np.abs(np.arctan2(flat[:, 1], flat[:, 0]))))]
+    return at((begin + np.linspace(0.0, length[-1], POINTS, endpoint=False)) % length[-1])
+
+
+def _longest_run(cuts: Sequence[Cut]) -> list[Cut]:
+    """The longest stretch of sections without a gap."""
+    best: list[Cut] = []
+    run: list[Cut] = []
+    for cut in cuts:
+        if run and cut.along - run[-1].along > 1.5 * SPACING:
+            run = []
+        run.append(cut)
+        if len(run) > len(best):
+            best = list(run)
+    return best
+
+
+def _between_necks(cuts: list[Cut]) -> list[Cut]:
+    """The sections from the neck near the start to the neck near the end, numbered anew."""
+    girth = np.array([np.linalg.norm(np.diff(c.flat, axis=0), axis=1).sum() for c in cuts])
+    head, tail = max(int(NECK_FROM_START * len(cuts)), 1), max(int(NECK_FROM_END * len(cuts)), 1)
+    first, last = int(np.argmin(girth[:head])), len(cuts) - tail + int(np.argmin(girth[-tail:]))
+    if min(girth[: first + 1].max(), girth[first:].max()) < RISE * girth[first]:
+        first = 0  # it only tapers
+    if min(girth[last:].max(), girth[: last + 1].max()) < RISE * girth[last]:
+        last = len(cuts) - 1
+    return [
+        Cut(c.region, rank, c.along, c.origin, c.frame, c.points, c.flat, c.closed)
+        for rank, c in enumerate(cuts[first : last + 1])
+    ]
