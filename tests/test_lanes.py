@@ -1,4 +1,4 @@
-"""Sixteen lanes do what sixteen float32 numbers do, bit for bit."""
+"""Sixteen lanes, or eight, do what as many float32 numbers do, bit for bit."""
 
 from __future__ import annotations
 
@@ -9,11 +9,17 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from numba import njit
+from numba.core.errors import TypingError
 
 from ecorche.base import lanes
-from ecorche.base.lanes import WIDTH
+from ecorche.base.lanes import EIGHT, WIDTH
 
 Vectors = npt.NDArray[np.float32]
+
+LOAD = {WIDTH: lanes.load, EIGHT: lanes.load_eight}
+GATHER = {WIDTH: lanes.gather_points, EIGHT: lanes.gather_eight_points}
+BROADCAST = {WIDTH: lanes.broadcast, EIGHT: lanes.broadcast_eight}
+either_width = pytest.mark.parametrize("width", [WIDTH, EIGHT])
 
 
 @pytest.fixture(scope="module")
@@ -83,29 +89,34 @@ CASES: list[tuple[Any, Callable[[Vectors, Vectors, Vectors], Any]]] = [
 ]
 
 
+@either_width
 @pytest.mark.parametrize(("kernel", "truth"), CASES, ids=[k.__name__ for k, _ in CASES])
-def test_arithmetic_has_the_bits_of_float32(kernel: Any, truth: Any, numbers: Vectors) -> None:
+def test_arithmetic_has_the_bits_of_float32(kernel: Any, truth: Any, width: int, numbers: Vectors) -> None:
+    load = LOAD[width]
+
     @njit  # type: ignore[untyped-decorator]
     def run(rows: Vectors, out: Vectors) -> None:
-        value = kernel(lanes.load(rows, 0), lanes.load(rows, 1), lanes.load(rows, 2))
-        lanes.store(out, 0, value)
+        lanes.store(out, 0, kernel(load(rows, 0), load(rows, 1), load(rows, 2)))
 
-    out = np.empty((1, WIDTH), np.float32)
-    run(numbers, out)
+    out, rows = np.empty((1, width), np.float32), np.ascontiguousarray(numbers[:, :width])
+    run(rows, out)
     with np.errstate(all="ignore"):
-        expected = truth(*numbers)
-    both_zero = (out[0] == 0.0) & (expected == 0.0) if kernel is _larger else np.zeros(WIDTH, bool)
+        expected = truth(*rows)
+    both_zero = (out[0] == 0.0) & (expected == 0.0) if kernel is _larger else np.zeros(width, bool)
     same = out[0].view(np.uint32) == expected.astype(np.float32).view(np.uint32)
     assert (same | both_zero | (np.isnan(out[0]) & np.isnan(expected))).all()
 
 
-def test_multiply_add_rounds_at_most_twice(numbers: Vectors) -> None:
+@either_width
+def test_multiply_add_rounds_at_most_twice(width: int, numbers: Vectors) -> None:
+    load = LOAD[width]
+
     @njit  # type: ignore[untyped-decorator]
     def run(rows: Vectors, out: Vectors) -> None:
-        lanes.store(out, 0, lanes.multiply_add(lanes.load(rows, 0), lanes.load(rows, 1), lanes.load(rows, 2)))
+        lanes.store(out, 0, lanes.multiply_add(load(rows, 0), load(rows, 1), load(rows, 2)))
 
-    out = np.empty((1, WIDTH), np.float32)
-    rows = numbers.copy()
+    out = np.empty((1, width), np.float32)
+    rows = numbers[:, :width].copy()
     rows[0, 4] = 3.0
     run(rows, out)
     a, b, c = rows.astype(np.float64)
@@ -114,17 +125,20 @@ def test_multiply_add_rounds_at_most_twice(numbers: Vectors) -> None:
     assert ((out[0] == fused) | (out[0] == twice)).all()
 
 
-def test_points_are_gathered_scattered_and_stored_in_a_row() -> None:
+@either_width
+def test_points_are_gathered_scattered_and_stored_in_a_row(width: int) -> None:
+    gather = GATHER[width]
+
     @njit  # type: ignore[untyped-decorator]
     def run(points: Vectors, vertices: Any, scattered: Vectors, stored: Vectors) -> None:
         for row in range(len(vertices)):
-            x, y, z = lanes.gather_points(points, vertices, row)
+            x, y, z = gather(points, vertices, row)
             lanes.scatter_points(scattered, vertices, row, x, y, z)
-            lanes.store_points(stored, row * 16, x, y, z)
+            lanes.store_points(stored, row * width, x, y, z)
 
     rng = np.random.default_rng(0)
     points = rng.normal(size=(48, 3)).astype(np.float32)
-    vertices = rng.permutation(48).astype(np.int32).reshape(3, WIDTH)
+    vertices = rng.permutation(48).astype(np.int32).reshape(-1, width)
     scattered, stored = np.zeros_like(points), np.zeros_like(points)
     run(points, vertices, scattered, stored)
     np.testing.assert_array_equal(scattered, points)
@@ -144,20 +158,33 @@ def test_doubles_are_rounded_as_numpy_rounds_them() -> None:
     assert out.tobytes() == doubles.astype(np.float32).tobytes()
 
 
-def test_a_broadcast_fills_every_lane() -> None:
+@either_width
+def test_a_broadcast_fills_every_lane(width: int) -> None:
+    broadcast = BROADCAST[width]
+
     @njit  # type: ignore[untyped-decorator]
     def run(out: Vectors) -> None:
-        lanes.store(out, 1, lanes.broadcast(np.float32(2.5)))
+        lanes.store(out, 1, broadcast(np.float32(2.5)))
 
-    out = np.zeros((3, WIDTH), np.float32)
+    out = np.zeros((3, width), np.float32)
     run(out)
-    np.testing.assert_array_equal(out, np.outer([0.0, 2.5, 0.0], np.ones(WIDTH)))
+    np.testing.assert_array_equal(out, np.outer([0.0, 2.5, 0.0], np.ones(width)))
 
 
+def test_lanes_of_two_widths_do_not_mix() -> None:
+    @njit  # type: ignore[untyped-decorator]
+    def run(rows: Vectors) -> None:
+        lanes.store(rows, 0, lanes.load(rows, 0) + lanes.load_eight(rows, 0))
+
+    with pytest.raises(TypingError):
+        run(np.zeros((2, WIDTH), np.float32))
+
+
+@either_width
 @pytest.mark.parametrize("shape", [(1,), (7,), (5, 3)])
-def test_rows_of_lanes_start_on_cache_lines(shape: tuple[int, ...]) -> None:
-    rows = lanes.rows_of_lanes(shape)
-    assert rows.shape == (*shape, WIDTH)
+def test_rows_of_lanes_start_on_cache_lines(shape: tuple[int, ...], width: int) -> None:
+    rows = lanes.rows_of_lanes(shape, width)
+    assert rows.shape == (*shape, width)
     assert rows.flags.c_contiguous
     assert rows.ctypes.data % 64 == 0
     assert not rows.any()

@@ -1,4 +1,4 @@
-"""Groups of sixteen vertices over the same muscles: all there, each once, and few rows for nothing."""
+"""Groups of eight vertices over the same muscles: all there, each once, and few rows for nothing."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ecorche.base.lanes import WIDTH
+from ecorche.base.lanes import EIGHT
 from ecorche.skin.influence import Influences
 from ecorche.skin.linear import LinearSkinning
 from ecorche.skin.muscle_groups import GROUP, ROW, STATION, _best_cuts, group_by_muscles
@@ -83,7 +83,7 @@ def test_a_group_that_is_filled_up_leaves_the_gap_in_it_alone() -> None:
 def test_few_lanes_work_for_nothing() -> None:
     found = patches(20_000, 60)
     groups = group_by_muscles(found, 60)
-    assert len(groups.muscles) * WIDTH < 1.15 * len(found.muscles)
+    assert len(groups.muscles) * EIGHT < 1.15 * len(found.muscles)
     again = group_by_muscles(found, 60)
     assert again.entries.tobytes() == groups.entries.tobytes()
 

@@ -1,9 +1,9 @@
-"""The order in which sliding visits vertices: sixteen at a time that lie over the same muscles.
+"""The order in which sliding visits vertices: eight at a time that lie over the same muscles.
 
-As in `layout` sixteen vertices are the lanes of one group, and a group treats every muscle that any of them
-lies over, at all stations between its first and its last vertex there; a vertex that does not lie over it has
-weight zero, which is work for nothing. A skin lies over far more sets of muscles than of joints, most of them
-on fewer than sixteen vertices. So the vertices are put in a row, those over one set of muscles together and
+As in `layout` some vertices, here eight, are the lanes of one group. A group treats every muscle that any of
+them lies over, at all stations between its first and its last vertex there; a vertex that does not lie over
+it has weight zero, which is work for nothing. A skin lies over far more sets of muscles than of joints, most
+of them on a handful of vertices. So the vertices are put in a row, those over one set of muscles together and
 along the strongest of them, and the row is cut into groups where that costs least: a group may have lanes to
 spare where another vertex would bring muscles of its own. The best cuts are found by dynamic programming.
 """
@@ -16,27 +16,27 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from ecorche.base.lanes import WIDTH
+from ecorche.base.lanes import EIGHT
 from ecorche.skin.influence import Influences
 
 Ints = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint64]
 
-GROUP, ROW, STATION = 43.0, 50.0, 9.0
+GROUP, ROW, STATION = 12.0, 38.0, 3.5
 """What a group costs, each muscle in it, each station of that: nanoseconds, of which the ratios count."""
 
 
 @dataclass(frozen=True, eq=False)
 class MuscleGroups:
-    """Vertices in groups of sixteen, and the muscles each group lies over.
+    """Vertices in groups of eight, and the muscles each group lies over.
 
     Attributes:
-        vertices: Vertex of each lane, rising within a group, shape (groups, 16), int32; a group that is not
+        vertices: Vertex of each lane, rising within a group, shape (groups, 8), int32; a group that is not
             full repeats its highest vertex.
         starts: Borders of each group's rows, shape (groups + 1,).
         muscles: Muscle of each row, rising within a group, shape (rows,), int32.
         entries: Entry of the influences in each lane, −1 where the vertex does not lie over the row's
-            muscle, shape (rows, 16).
+            muscle, shape (rows, 8).
     """
 
     vertices: npt.NDArray[np.int32]
@@ -50,7 +50,7 @@ def group_by_muscles(influences: Influences, muscle_count: int) -> MuscleGroups:
     counts = np.diff(influences.starts)
     moved = np.flatnonzero(counts)
     if len(moved) == 0:
-        nothing = np.zeros((0, WIDTH), np.int64)
+        nothing = np.zeros((0, EIGHT), np.int64)
         return MuscleGroups(
             nothing.astype(np.int32), np.zeros(1, np.int64), np.zeros(0, np.int32), nothing.copy()
         )
@@ -60,8 +60,8 @@ def group_by_muscles(influences: Influences, muscle_count: int) -> MuscleGroups:
     order = moved[np.lexsort((influences.t[_strongest(influences, counts[moved])], rank))]
     ends = _best_cuts(order, influences.starts, influences.muscles, influences.place, muscle_count)
     sizes = np.diff(ends, prepend=0)
-    groups = np.full((len(ends), WIDTH), -1, np.int64)
-    groups[np.arange(WIDTH) < sizes[:, None]] = order
+    groups = np.full((len(ends), EIGHT), -1, np.int64)
+    groups[np.arange(EIGHT) < sizes[:, None]] = order
     # a group that is not full has its highest vertex again
     groups = np.sort(np.where(groups < 0, groups.max(axis=1, keepdims=True), groups), axis=1)
     # neighbours in the file stay neighbours in memory
@@ -101,7 +101,7 @@ def _best_cuts(
     low, high = np.zeros(muscle_count, np.int64), np.zeros(muscle_count, np.int64)
     for first in range(count):
         cost = least[first] + GROUP
-        for last in range(first, min(first + WIDTH, count)):
+        for last in range(first, min(first + EIGHT, count)):
             for entry in range(starts[order[last]], starts[order[last] + 1]):
                 m = muscles[entry]
                 below = int(np.floor(place[entry]))
@@ -130,9 +130,9 @@ def _with_rows(groups: Ints, influences: Influences, muscle_count: int) -> Muscl
     lane = np.repeat(np.arange(len(flat)), counts)
     within = np.arange(len(lane)) - np.repeat(np.cumsum(counts) - counts, counts)
     entry = influences.starts[flat][lane] + within
-    keys = (lane // WIDTH) * muscle_count + influences.muscles[entry]
+    keys = (lane // EIGHT) * muscle_count + influences.muscles[entry]
     rows, row = np.unique(keys, return_inverse=True)
-    entries = np.full((len(rows), WIDTH), -1, np.int64)
-    entries[row.reshape(-1), lane % WIDTH] = entry
+    entries = np.full((len(rows), EIGHT), -1, np.int64)
+    entries[row.reshape(-1), lane % EIGHT] = entry
     starts = np.searchsorted(rows // muscle_count, np.arange(len(groups) + 1))
     return MuscleGroups(groups.astype(np.int32), starts, (rows % muscle_count).astype(np.int32), entries)

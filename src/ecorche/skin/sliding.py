@@ -25,7 +25,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from ecorche.base.lanes import rows_of_lanes
+from ecorche.base.lanes import EIGHT, WIDTH, rows_of_lanes
 from ecorche.base.threads import worth_sharing
 from ecorche.errors import EcorcheError, MeshError
 from ecorche.muscles.centre_lines import STATIONS
@@ -35,9 +35,13 @@ from ecorche.skin.influence import Influences
 from ecorche.skin.layout import Points
 from ecorche.skin.muscle_groups import group_by_muscles
 from ecorche.skin.sliding_groups import (
+    FIRST,
     FOLLOW,
+    GROUPS_TOGETHER,
     KEPT,
+    LAST,
     LIMIT,
+    LINE,
     PUSH,
     SIGMA,
     STAY_A,
@@ -80,9 +84,10 @@ class SlidingSkin:
         def lanes(values: npt.NDArray[np.float32]) -> Floats:
             return np.where(own, np.append(values, np.float32(0.0))[groups.entries], 0.0)
 
-        bent = self._lines[groups.muscles] >= 0
-        self._spans, self._near = _stations_near(lanes(influences.place), own, bent)
-        self._rows = rows_of_lanes((len(groups.muscles), KEPT))
+        self._spans, self._near = _stations_near(lanes(influences.place), own, self._lines[groups.muscles])
+        together = groups.starts[np.append(np.arange(0, len(groups.vertices), GROUPS_TOGETHER), -1)]
+        self._most_rows = int(np.diff(together).max(initial=0))
+        self._rows = rows_of_lanes((len(groups.muscles), KEPT), EIGHT)
         self._rows[:, SIGMA] = lanes(influences.side)
         self._rows[:, FOLLOW] = lanes(influences.follow)
         stays = 1.0 - influences.follow
@@ -106,9 +111,9 @@ class SlidingSkin:
     def stations_read(self) -> npt.NDArray[np.bool_]:
         """What of the muscles is read: their stations (M, STATIONS), of a straight muscle all or none."""
         read = np.zeros((len(self._lines), STATIONS), np.bool_)
-        for muscle, (first, last, _) in zip(self._muscles, self._spans, strict=True):
-            read[muscle, first : last + 1] = True
-            if first < 0:
+        for muscle, span in zip(self._muscles, self._spans, strict=True):
+            read[muscle, span[FIRST] : span[LAST] + 1] = True
+            if span[LINE] < 0:
                 read[muscle] = True
         return read
 
@@ -158,7 +163,7 @@ class SlidingSkin:
                 "muscles that are bent at bind are straight in the pose, or the other way round",
                 remedy="Give the same muscles, with the same via points",
             )
-        slide = slide_shared if worth_sharing(len(self._vertices)) else slide_alone
+        slide = slide_shared if worth_sharing(len(self._vertices) * EIGHT // WIDTH) else slide_alone
         slide(
             self._vertices,
             self._starts,
@@ -166,7 +171,7 @@ class SlidingSkin:
             self._spans,
             self._near,
             self._rows,
-            self._lines,
+            self._most_rows,
             table,
             lines,
             points,
@@ -195,14 +200,16 @@ def _checked_gains(gains: npt.ArrayLike | None, count: int) -> Floats:
 
 
 def _stations_near(
-    place: Floats, own: npt.NDArray[np.bool_], bent: npt.NDArray[np.bool_]
+    place: Floats, own: npt.NDArray[np.bool_], line: npt.NDArray[np.int32]
 ) -> tuple[npt.NDArray[np.int32], Points]:
     """Which stations of a bent muscle matter to the vertices of each row, and how much.
 
-    The spans (rows, 3) are the first and the last station, −1 over a straight muscle, and where the row
-    begins in the second array (stations, 16): the share of each station in each lane's place, 1 at the
-    station and 0 from its neighbours on. A lane without the row's muscle stands at the first station.
+    The spans (rows, SPAN) are the row's bent line, or −1 over a straight muscle, the first and the last
+    station, and where the row begins in the second array (stations, 8): the share of each station in each
+    lane's place, 1 at the station and 0 from its neighbours on. A lane without the row's muscle stands at
+    the first station.
     """
+    bent = line >= 0
     first = np.where(own, place, np.inf).min(axis=1)
     last = np.where(own, place, -np.inf).max(axis=1)
     low = np.clip(np.floor(np.where(bent, first, 0.0)), 0, STATIONS - 2).astype(np.int64)
@@ -211,7 +218,6 @@ def _stations_near(
     begins = np.cumsum(counts) - counts
     row = np.repeat(np.arange(len(place)), counts)
     station = low[row] + np.arange(len(row)) - begins[row]
-    near = rows_of_lanes((len(row),))
+    near = rows_of_lanes((len(row),), EIGHT)
     near[...] = np.maximum(1.0 - np.abs(np.where(own, place, low[:, None])[row] - station[:, None]), 0.0)
-    spans = np.where(bent[:, None], np.stack([low, high, begins], axis=1), -1).astype(np.int32)
-    return spans, near
+    return np.stack([line, low, high, begins], axis=1).astype(np.int32), near

@@ -1,6 +1,11 @@
-"""Sixteen vertices of a sliding skin at a time, over all their muscles: see `sliding` for what and why.
+"""Eight vertices of a sliding skin at a time, over all their muscles: see `sliding` for what and why.
 
 The same code learns at bind and displaces in a pose, so that nothing is left at bind, bit for bit.
+
+A row, which is one muscle below one group of vertices, is a long chain of operations that wait for one
+another. So it goes in three short steps, each through all rows of some groups before the next: a processor
+works on several rows at once where the steps are short. Eight vertices, because most muscles of a skin lie
+below few, and because what a row needs then stays in registers.
 """
 
 from __future__ import annotations
@@ -11,15 +16,10 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit, prange
 
-from ecorche.base.lanes import (
-    broadcast,
-    gather_points,
-    load,
-    multiply_add,
-    square_root,
-    store,
-    where_less,
-)
+from ecorche.base.lanes import EIGHT, multiply_add, scatter_points, square_root, store, where_less
+from ecorche.base.lanes import broadcast_eight as broadcast
+from ecorche.base.lanes import gather_eight_points as gather_points
+from ecorche.base.lanes import load_eight as load
 from ecorche.muscles.packed_sections import (
     ALONG,
     BELLY,
@@ -38,19 +38,27 @@ from ecorche.muscles.packed_sections import (
     SWEPT,
 )
 from ecorche.muscles.sections import ENDS, RIM
-from ecorche.skin.layout import Points, write_group
+from ecorche.skin.layout import Points
 
 BRIDGED = 0.4
 """Inwards δ saturates at this part of what it does outwards: taut skin and fat bridge a hollow."""
 _LOWEST, _HIGHEST = np.float32(-ENDS), np.float32(1.0 + ENDS)
-_FIRST, _LAST, _PARABOLA = np.float32(ENDS), np.float32(1.0 - ENDS), np.float32(0.25 / ENDS)
+_NEAR_START, _NEAR_END, _PARABOLA = np.float32(ENDS), np.float32(1.0 - ENDS), np.float32(0.25 / ENDS)
 _BEYOND_RIM, _OVER_RIM, _ROOT_RIM = np.float32(3.0 * RIM), np.float32(0.25 / RIM), np.float32(np.sqrt(RIM))
 _BRIDGED, _SOONER = np.float32(BRIDGED), np.float32(1.0 / BRIDGED)
 _ZERO, _ONE, _THIRD = np.float32(0.0), np.float32(1.0), np.float32(1.0 / 3.0)
 
+GROUPS_TOGETHER = 32
+"""So many groups take a step together: what a step leaves to the next stays near the processor."""
+
 # the lanes a row keeps: w² gain / Σ w times the saturated δ, one over it, L_fat, σ, κ, and what κ leaves of
 # the bind: t (1 − κ), a (1 − κ)
 PUSH, LIMIT, REST, SIGMA, FOLLOW, STAY_T, STAY_A, KEPT = 0, 1, 2, 3, 4, 5, 6, 7
+# what the span of a row says: row of the muscle's bent line, or −1; its first and last station that matter,
+# and where their shares begin
+LINE, FIRST, LAST, SHARES, SPAN = 0, 1, 2, 3, 4
+# the lanes that steps leave: t, later the half-axis s_f T C_T; v and a; S_d and what it is short of one by
+T, HALF_AXIS, V, A, OUT_X, OUT_Y, OUT_Z, LENGTHEN, LEFT = 0, 0, 1, 2, 3, 4, 5, 6, 7
 
 
 @njit(inline="always")  # type: ignore[untyped-decorator]
@@ -75,7 +83,7 @@ def _dot(table: Points, row: int, at: int, x: Any, y: Any, z: Any) -> Any:
 def _soft_clamp(t: Any) -> Any:
     """`sections.soft_clamp`: t held within 0 … 1, with a parabola at either end."""
     t = _least(_most(t, broadcast(_LOWEST)), broadcast(_HIGHEST))
-    before, after = _most(_FIRST - t, broadcast(_ZERO)), _most(t - _LAST, broadcast(_ZERO))
+    before, after = _most(_NEAR_START - t, broadcast(_ZERO)), _most(t - _NEAR_END, broadcast(_ZERO))
     return multiply_add(before * before - after * after, broadcast(_PARABOLA), t)
 
 
@@ -97,152 +105,195 @@ def _curve(table: Points, row: int, at: int, m: Any, p: Any) -> Any:
 
 @njit(inline="always")  # type: ignore[untyped-decorator]
 def _bent_place(
-    lines: Points,
-    line: int,
-    over: Any,
-    first: int,
-    last: int,
-    near: Points,
-    at_first: int,
-    x: Any,
-    y: Any,
-    z: Any,
+    lines: Points, line: int, first: int, last: int, near: Points, shares: int, x: Any, y: Any, z: Any
 ) -> Any:
-    """`CentreLines.places` of sixteen points: t, v and a before the sweep, how short they are, and S_d.
-
-    Blended directions are shorter than one: v and S_d by the first number, a by the second.
-    """
-    w = load(near, at_first)
+    """`CentreLines.places` of eight points: t of the foot, how far they slid from it, v, a and S_d."""
+    w = load(near, shares)
     foot_x = w * lines[line, first, STATION_POINT]
     foot_y = w * lines[line, first, STATION_POINT + 1]
     foot_z = w * lines[line, first, STATION_POINT + 2]
     along_x = w * lines[line, first, STATION_ALONG]
     along_y = w * lines[line, first, STATION_ALONG + 1]
     along_z = w * lines[line, first, STATION_ALONG + 2]
-    t = w * lines[line, first, STATION_T]
-    for k in range(first + 1, last + 1):
-        w = load(near, at_first + k - first)
-        foot_x = multiply_add(w, broadcast(lines[line, k, STATION_POINT]), foot_x)
-        foot_y = multiply_add(w, broadcast(lines[line, k, STATION_POINT + 1]), foot_y)
-        foot_z = multiply_add(w, broadcast(lines[line, k, STATION_POINT + 2]), foot_z)
-        along_x = multiply_add(w, broadcast(lines[line, k, STATION_ALONG]), along_x)
-        along_y = multiply_add(w, broadcast(lines[line, k, STATION_ALONG + 1]), along_y)
-        along_z = multiply_add(w, broadcast(lines[line, k, STATION_ALONG + 2]), along_z)
-        t = multiply_add(w, broadcast(lines[line, k, STATION_T]), t)
-    x, y, z = x - foot_x, y - foot_y, z - foot_z
-    slid = multiply_add(x, along_x, multiply_add(y, along_y, z * along_z))
-    t = multiply_add(slid, broadcast(over), t)
-    # a second time along the stations: thirteen sums at once would not stay in the processor's registers
-    w = load(near, at_first)
     out_x = w * lines[line, first, STATION_OUT]
     out_y = w * lines[line, first, STATION_OUT + 1]
     out_z = w * lines[line, first, STATION_OUT + 2]
     side_x = w * lines[line, first, STATION_SIDE]
     side_y = w * lines[line, first, STATION_SIDE + 1]
     side_z = w * lines[line, first, STATION_SIDE + 2]
+    t = w * lines[line, first, STATION_T]
     for k in range(first + 1, last + 1):
-        w = load(near, at_first + k - first)
+        w = load(near, shares + k - first)
+        foot_x = multiply_add(w, broadcast(lines[line, k, STATION_POINT]), foot_x)
+        foot_y = multiply_add(w, broadcast(lines[line, k, STATION_POINT + 1]), foot_y)
+        foot_z = multiply_add(w, broadcast(lines[line, k, STATION_POINT + 2]), foot_z)
+        along_x = multiply_add(w, broadcast(lines[line, k, STATION_ALONG]), along_x)
+        along_y = multiply_add(w, broadcast(lines[line, k, STATION_ALONG + 1]), along_y)
+        along_z = multiply_add(w, broadcast(lines[line, k, STATION_ALONG + 2]), along_z)
         out_x = multiply_add(w, broadcast(lines[line, k, STATION_OUT]), out_x)
         out_y = multiply_add(w, broadcast(lines[line, k, STATION_OUT + 1]), out_y)
         out_z = multiply_add(w, broadcast(lines[line, k, STATION_OUT + 2]), out_z)
         side_x = multiply_add(w, broadcast(lines[line, k, STATION_SIDE]), side_x)
         side_y = multiply_add(w, broadcast(lines[line, k, STATION_SIDE + 1]), side_y)
         side_z = multiply_add(w, broadcast(lines[line, k, STATION_SIDE + 2]), side_z)
-    # never zero: between opposite directions a lane must stay a number
+        t = multiply_add(w, broadcast(lines[line, k, STATION_T]), t)
+    x, y, z = x - foot_x, y - foot_y, z - foot_z
+    slid = multiply_add(x, along_x, multiply_add(y, along_y, z * along_z))
+    # blended directions are shorter than one, and never zero: between opposite ones a lane stays a number
     tiny = broadcast(np.float32(1e-6))
     long_out = multiply_add(out_x, out_x, multiply_add(out_y, out_y, out_z * out_z))
     long_side = multiply_add(side_x, side_x, multiply_add(side_y, side_y, side_z * side_z))
-    v = multiply_add(x, out_x, multiply_add(y, out_y, z * out_z))
-    a = multiply_add(x, side_x, multiply_add(y, side_y, z * side_z))
     short_out, short_side = square_root(_most(long_out, tiny)), square_root(_most(long_side, tiny))
-    return t, v, a, short_out, short_side, out_x, out_y, out_z
+    # one division for both: nothing is slower
+    over = _ONE / (short_out * short_side)
+    lengthen = over * short_side
+    v = multiply_add(x, out_x, multiply_add(y, out_y, z * out_z)) * lengthen
+    a = multiply_add(x, side_x, multiply_add(y, side_y, z * side_z)) * (over * short_out)
+    return t, slid, v, a, out_x, out_y, out_z, lengthen
 
 
 @njit(inline="always")  # type: ignore[untyped-decorator]
-def _slide(
-    group: int,
+def _find_places(
+    groups: Any,
     vertices: npt.NDArray[np.int32],
     starts: npt.NDArray[np.int64],
     muscles: npt.NDArray[np.int32],
     spans: npt.NDArray[np.int32],
     near: Points,
-    rows: Points,
-    line_rows: npt.NDArray[np.int32],
     table: Points,
     lines: Points,
     points: Points,
-    learn: bool,
+    left: Points,
 ) -> None:
-    x, y, z = gather_points(points, vertices, group)
-    zero, one = broadcast(_ZERO), broadcast(_ONE)
-    sum_x, sum_y, sum_z = broadcast(_ZERO), broadcast(_ZERO), broadcast(_ZERO)
-    for row in range(starts[group], starts[group + 1]):
-        muscle = muscles[row]
-        kept = KEPT * row
-        if spans[row, 0] >= 0:
-            t, v, a, short_out, short_side, out_x, out_y, out_z = _bent_place(
-                lines,
-                line_rows[muscle],
-                table[muscle, OVER],
-                spans[row, 0],
-                spans[row, 1],
-                near,
-                spans[row, 2],
-                x,
-                y,
-                z,
-            )
-        else:
-            from_x, from_y, from_z = (
-                x - table[muscle, ORIGIN],
-                y - table[muscle, ORIGIN + 1],
-                z - table[muscle, ORIGIN + 2],
-            )
-            t = _dot(table, muscle, ALONG, from_x, from_y, from_z)
-            v = _dot(table, muscle, OUT, from_x, from_y, from_z)
-            a = _dot(table, muscle, SIDE, from_x, from_y, from_z)
-            out_x, out_y, out_z = (
-                broadcast(table[muscle, OUT]),
-                broadcast(table[muscle, OUT + 1]),
-                broadcast(table[muscle, OUT + 2]),
-            )
-            short_out, short_side = one, one
+    """Where the vertices are in the sections through them, before the sweep."""
+    begin, end = groups
+    for group in range(begin, end):
+        x, y, z = gather_points(points, vertices, group)
+        for row in range(starts[group], starts[group + 1]):
+            muscle, at = muscles[row], LEFT * (row - starts[begin])
+            if spans[row, LINE] >= 0:
+                t, slid, v, a, out_x, out_y, out_z, lengthen = _bent_place(
+                    lines,
+                    spans[row, LINE],
+                    spans[row, FIRST],
+                    spans[row, LAST],
+                    near,
+                    spans[row, SHARES],
+                    x,
+                    y,
+                    z,
+                )
+                t = multiply_add(slid, broadcast(table[muscle, OVER]), t)
+            else:
+                from_x = x - table[muscle, ORIGIN]
+                from_y = y - table[muscle, ORIGIN + 1]
+                from_z = z - table[muscle, ORIGIN + 2]
+                t = _dot(table, muscle, ALONG, from_x, from_y, from_z)
+                v = _dot(table, muscle, OUT, from_x, from_y, from_z)
+                a = _dot(table, muscle, SIDE, from_x, from_y, from_z)
+                out_x, out_y = broadcast(table[muscle, OUT]), broadcast(table[muscle, OUT + 1])
+                out_z, lengthen = broadcast(table[muscle, OUT + 2]), broadcast(_ONE)
+            store(left, at + T, t)
+            store(left, at + V, v)
+            store(left, at + A, a)
+            store(left, at + OUT_X, out_x)
+            store(left, at + OUT_Y, out_y)
+            store(left, at + OUT_Z, out_z)
+            store(left, at + LENGTHEN, lengthen)
+
+
+@njit(inline="always")  # type: ignore[untyped-decorator]
+def _find_thickness(
+    groups: Any,
+    starts: npt.NDArray[np.int64],
+    muscles: npt.NDArray[np.int32],
+    rows: Points,
+    table: Points,
+    left: Points,
+) -> None:
+    """How thick the muscles are there; v and a from the swept centre, by the share κ, a in half-widths."""
+    begin, end = groups
+    zero = broadcast(_ZERO)
+    for row in range(starts[begin], starts[end]):
+        muscle, kept, at = muscles[row], KEPT * row, LEFT * (row - starts[begin])
         follow = load(rows, kept + FOLLOW)
-        t = multiply_add(t, follow, load(rows, kept + STAY_T))
+        t = multiply_add(load(left, at + T), follow, load(rows, kept + STAY_T))
         d = _soft_clamp(t) - table[muscle, BELLY]
         m, p = _least(d, zero), _most(d, zero)
         thickness = _most(_curve(table, muscle, CURVES, m, p), broadcast(np.float32(1e-12)))
-        # one division for all three: nothing is slower
-        over = one / (short_out * short_side * thickness)
-        lengthen = over * short_side * thickness
-        v, a = v * lengthen, a * (over * short_out * thickness)
+        v, a = load(left, at + V), load(left, at + A)
         # most muscles sweep outwards only, and subtracting zero changes no bit
         if table[muscle, SWEPT] > 0.5:
             v = v - _curve(table, muscle, CURVES + 7, m, p)
         if table[muscle, SWEPT] > 1.5:
             a = a - _curve(table, muscle, CURVES + 14, m, p)
         a = multiply_add(a, follow, load(rows, kept + STAY_A)) * table[muscle, BULGE]
-        a = a * (over * short_out * short_side)
-        inside = one - a * a
-        s = _most(inside + _BEYOND_RIM, zero) * _OVER_RIM
-        root = where_less(s, one, s * s * _ROOT_RIM, square_root(_most(inside, zero)))
-        # minus σ b − v, and its difference from bind
-        apart = v * follow - load(rows, kept + SIGMA) * (thickness * table[muscle, HEIGHT] * root)
-        if learn:
-            store(rows, kept + REST, apart)
-            store(rows, kept + LIMIT, thickness * table[muscle, HEIGHT])
-        else:
-            off = (apart - load(rows, kept + REST)) * load(rows, kept + LIMIT)
-            # outwards, which is negative here, up to the limit; inwards skin bridges a hollow sooner
-            off = where_less(off, zero, _most(off, broadcast(-_ONE)), _least(off * _SOONER, one))
-            cubic = off - off * off * off * _THIRD
-            minus = load(rows, kept + PUSH) * where_less(off, zero, cubic, cubic * _BRIDGED) * lengthen
-            sum_x = multiply_add(minus, out_x, sum_x)
-            sum_y = multiply_add(minus, out_y, sum_y)
-            sum_z = multiply_add(minus, out_z, sum_z)
-    if not learn:
-        # subtracted, so that a coordinate that is minus zero keeps its sign at bind
-        write_group(points, vertices, group, x - sum_x, y - sum_y, z - sum_z)
+        store(left, at + HALF_AXIS, thickness * table[muscle, HEIGHT])
+        store(left, at + V, v * follow)
+        store(left, at + A, a / thickness)
+
+
+@njit(inline="always")  # type: ignore[untyped-decorator]
+def _push(
+    groups: Any,
+    vertices: npt.NDArray[np.int32],
+    starts: npt.NDArray[np.int64],
+    rows: Points,
+    points: Points,
+    learn: bool,
+    left: Points,
+) -> None:
+    """How far the muscles' surfaces have moved from the skin since bind, and the skin after them."""
+    begin, end = groups
+    zero, one = broadcast(_ZERO), broadcast(_ONE)
+    for group in range(begin, end):
+        sum_x, sum_y, sum_z = broadcast(_ZERO), broadcast(_ZERO), broadcast(_ZERO)
+        for row in range(starts[group], starts[group + 1]):
+            kept, at = KEPT * row, LEFT * (row - starts[begin])
+            a, half_axis = load(left, at + A), load(left, at + HALF_AXIS)
+            inside = one - a * a
+            s = _most(inside + _BEYOND_RIM, zero) * _OVER_RIM
+            root = where_less(s, one, s * s * _ROOT_RIM, square_root(_most(inside, zero)))
+            # minus σ b − v, and its difference from bind
+            apart = load(left, at + V) - load(rows, kept + SIGMA) * (half_axis * root)
+            if learn:
+                store(rows, kept + REST, apart)
+                store(rows, kept + LIMIT, half_axis)
+            else:
+                off = (apart - load(rows, kept + REST)) * load(rows, kept + LIMIT)
+                # outwards, which is negative here, up to the limit; inwards skin bridges a hollow sooner
+                off = where_less(off, zero, _most(off, broadcast(-_ONE)), _least(off * _SOONER, one))
+                cubic = off - off * off * off * _THIRD
+                push = load(rows, kept + PUSH) * load(left, at + LENGTHEN)
+                minus = where_less(off, zero, cubic, cubic * _BRIDGED) * push
+                sum_x = multiply_add(minus, load(left, at + OUT_X), sum_x)
+                sum_y = multiply_add(minus, load(left, at + OUT_Y), sum_y)
+                sum_z = multiply_add(minus, load(left, at + OUT_Z), sum_z)
+        if not learn:
+            # subtracted, so that a coordinate that is minus zero keeps its sign at bind
+            x, y, z = gather_points(points, vertices, group)
+            scatter_points(points, vertices, group, x - sum_x, y - sum_y, z - sum_z)
+
+
+@njit(inline="always")  # type: ignore[untyped-decorator]
+def _slide(
+    begin: int,
+    vertices: npt.NDArray[np.int32],
+    starts: npt.NDArray[np.int64],
+    muscles: npt.NDArray[np.int32],
+    spans: npt.NDArray[np.int32],
+    near: Points,
+    rows: Points,
+    table: Points,
+    lines: Points,
+    points: Points,
+    learn: bool,
+    left: Points,
+) -> None:
+    groups = begin, min(begin + GROUPS_TOGETHER, len(vertices))
+    _find_places(groups, vertices, starts, muscles, spans, near, table, lines, points, left)
+    _find_thickness(groups, starts, muscles, rows, table, left)
+    _push(groups, vertices, starts, rows, points, learn, left)
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
@@ -253,15 +304,16 @@ def slide_alone(
     spans: npt.NDArray[np.int32],
     near: Points,
     rows: Points,
-    line_rows: npt.NDArray[np.int32],
+    most_rows: int,
     table: Points,
     lines: Points,
     points: Points,
     learn: bool,
 ) -> None:
     """Displace all groups on this thread; or learn from the bind what the rows keep of it."""
-    for group in range(len(vertices)):
-        _slide(group, vertices, starts, muscles, spans, near, rows, line_rows, table, lines, points, learn)
+    left = np.empty((most_rows * LEFT, EIGHT), np.float32)
+    for begin in range(0, len(vertices), GROUPS_TOGETHER):
+        _slide(begin, vertices, starts, muscles, spans, near, rows, table, lines, points, learn, left)
 
 
 @njit(parallel=True, cache=True)  # type: ignore[untyped-decorator]
@@ -272,12 +324,13 @@ def slide_shared(
     spans: npt.NDArray[np.int32],
     near: Points,
     rows: Points,
-    line_rows: npt.NDArray[np.int32],
+    most_rows: int,
     table: Points,
     lines: Points,
     points: Points,
     learn: bool,
 ) -> None:
     """The same on all threads, which pays for large skins."""
-    for group in prange(len(vertices)):
-        _slide(group, vertices, starts, muscles, spans, near, rows, line_rows, table, lines, points, learn)
+    for some in prange(-(-len(vertices) // GROUPS_TOGETHER)):
+        begin, left = GROUPS_TOGETHER * some, np.empty((most_rows * LEFT, EIGHT), np.float32)
+        _slide(begin, vertices, starts, muscles, spans, near, rows, table, lines, points, learn, left)
