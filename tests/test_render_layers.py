@@ -242,12 +242,15 @@ def test_sheet_has_layers_side_by_side_unless_there_are_more_moments_and_views(t
 
 
 def test_a_focus_takes_the_scale_from_what_it_looks_at(tmp_path: Path) -> None:
-    """Where the muscle does not reach, the bar is that of nothing at all; over its belly, of its bulge."""
+    """Over the muscle's belly the bar holds its bulge; where it does not reach, nothing, and says so."""
     take = _muscled()
     greatest = Layers(take).greatest([0])
-    for focus, shown in {Focus(("upper",), 0.2): greatest, Focus(("lower",), 0.1): 0.0}.items():
+    far = displacement_bar(greatest, displacement_bar(0.0).high)
+    assert far.numbers()[-1] == "≥ +1.0"
+    bars = {Focus(("upper",), 0.2): displacement_bar(greatest), Focus(("lower",), 0.1): far}
+    for focus, expected in bars.items():
         picture = _drawn(tmp_path / "a.png", take, layers=("difference",), focus=focus)
-        bar = displacement_bar(shown).drawn(2 * caption_height(SMALL[1]))
+        bar = expected.drawn(2 * caption_height(SMALL[1]))
         np.testing.assert_array_equal(picture[-bar.shape[0] :, : bar.shape[1]], bar)
 
 

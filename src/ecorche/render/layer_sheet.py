@@ -98,8 +98,11 @@ def render_layers(
     }
     bar = None
     if "difference" in layers:
-        seen = (_seen(t, focus, n) for name, t in takes.items() for n in sorted(set(numbers[name])))
-        bar = displacement_bar(max(float(np.abs(d).max(initial=0.0)) for d in seen), scale)
+        greatest = max(t.greatest(set(numbers[name])) for name, t in takes.items())
+        if focus is not None and scale is None:  # the rest of the body may have more, which the bar then says
+            seen = (_seen(t, focus, n) for name, t in takes.items() for n in set(numbers[name]))
+            scale = displacement_bar(max(float(np.abs(d).max(initial=0.0)) for d in seen)).high
+        bar = displacement_bar(greatest, scale)
     made = {
         (name, layer): t.layer(layer, colouring=colouring, bar=bar)
         for name, t in takes.items()
