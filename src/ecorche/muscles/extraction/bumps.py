@@ -36,6 +36,8 @@ LEAST = 0.02
 """Heights under this share of the section's mean radius are none."""
 NARROWEST = 0.06
 """A bump reaches at least this share of the section's length to either side of its top."""
+WIDEST = 0.2
+"""And at most this share: two fifths of the section in all."""
 LEAST_WEIGHT = 0.05
 """Weight of the points at a bump's ends."""
 
@@ -175,8 +177,8 @@ def _bump(
         first -= 1
     while last < high and height[(last + 1) % count] >= half:
         last += 1
-    first, last = min(first, top - reach), max(last, top + reach)
-    last = min(last, first + count - 1)
+    most = max(round(WIDEST * count), reach)
+    first, last = min(max(first, top - most), top - reach), max(min(last, top + most), top + reach)
     rounds = (first // count) * count
     places = np.arange(first, last + 1)
     away = np.where(places < top, (top - places) / max(top - first, 1), (places - top) / max(last - top, 1))

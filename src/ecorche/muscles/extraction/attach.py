@@ -1,0 +1,234 @@
+"""From rings in space to a muscle: where it is attached, what it bends round, how its rings lie on that.
+
+Text 001, "Muscle Deformation": the root curve goes on at both ends to the nearest point of a bone. The text
+leaves open to which bone; on its own bone alone a muscle would never change its length. Here a muscle that
+shows up to near a joint goes on across it, to the next bone, within a stated distance of the joint. It
+bends over a sphere at the hinge it crosses, on its own side; one that winds round its bone bends round a
+cylinder along it. Both radii are a stated share of the skin's distance from the bone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ecorche.base.rotations import normalise
+from ecorche.muscles.extraction.limbs import LimbBone
+from ecorche.muscles.extraction.rings import SpaceRings
+from ecorche.muscles.lofted import LoftedMuscle, Rings, Wrap
+from ecorche.muscles.root_curves import root_curves
+from ecorche.skeleton.skeleton import Skeleton
+
+Floats = npt.NDArray[np.float64]
+
+NEAR = 0.2
+"""A muscle crosses a joint if it shows up to within this share of its bone of where its region ends there."""
+ONTO = 0.06, 0.3
+"""How far beyond the joint it is attached, from and to, in lengths of its own bone."""
+SURFACE = 0.3
+"""A bone's surface lies at this share of the skin's distance from its axis."""
+OBSTACLE = 0.5
+"""Radius of sphere and cylinder, share of the skin's distance from the bone's axis."""
+WINDING = np.radians(75.0)
+"""A muscle that turns about its bone by more winds round it."""
+RINGS = 7
+"""Rings kept of a muscle, evenly spaced."""
+SAMPLES = 257
+"""Of a root curve, to find where rings lie on it."""
+
+
+@dataclass(frozen=True, eq=False)
+class Attachment:
+    """One end of a muscle: the joint it moves with and where it is [m], shape (3,)."""
+
+    joint: int
+    place: Floats
+
+
+def limb_muscle(
+    name: str, bone: LimbBone, rings: SpaceRings, region: tuple[float, float], skeleton: Skeleton, first: bool
+) -> LoftedMuscle:
+    """The muscle of rings across one bone of a limb.
+
+    Args:
+        name: Its name.
+        bone: The bone.
+        rings: Its ellipses, from the bone's start to its end.
+        region: Where the bone's sections begin and end, shares of the bone.
+        skeleton: The character's joints.
+        first: Whether the bone is its limb's first: then its hinge is its end, else its start.
+    """
+    side = _mean_direction(bone, rings.top)
+    skin = _from_axis(bone, rings.top)
+    crosses = (
+        bone.before >= 0 and rings.along[0] <= max(region[0], 0.0) + NEAR,
+        bone.after >= 0 and rings.along[-1] >= min(region[1], 1.0) - 1.5 * NEAR,
+    )
+    if not any(crosses):
+        nearer_start = rings.along[0] - region[0] < region[1] - rings.along[-1]
+        crosses = bone.before >= 0 and nearer_start, bone.after >= 0 and not nearer_start
+    ends = (
+        _end(bone, rings, skeleton, side, skin, 0, crosses[0]),
+        _end(bone, rings, skeleton, side, skin, -1, crosses[1]),
+    )
+    wrap, crossing = _obstacle(bone, rings, side, skin, crosses, first)
+    reach = dict.fromkeys((*bone.joints, ends[0].joint, ends[1].joint))
+    return on_root_curve(name, bone.full_name, ends, rings, wrap, crossing, tuple(reach), skeleton)
+
+
+def _from_axis(bone: LimbBone, points: Floats) -> Floats:
+    """Distances of points from a bone's axis [m]."""
+    away = points - bone.start
+    away = away - (away @ bone.axis)[:, None] * bone.axis
+    return np.asarray(np.linalg.norm(away, axis=1))
+
+
+def _mean_direction(bone: LimbBone, points: Floats) -> Floats:
+    away = points - bone.start
+    away = normalise(away - (away @ bone.axis)[:, None] * bone.axis)
+    mean: Floats = away.mean(axis=0)
+    return normalise(mean) if np.linalg.norm(mean) > 1e-6 else bone.front
+
+
+def _end(
+    bone: LimbBone,
+    rings: SpaceRings,
+    skeleton: Skeleton,
+    side: Floats,
+    skin: Floats,
+    which: int,
+    crosses: bool,
+) -> Attachment:
+    """Origin (which = 0) or insertion (−1): the extended line of centres' nearest point of the bone."""
+    inner = 2 if which == 0 else -3
+    inner = int(np.clip(inner, -len(rings.centre), len(rings.centre) - 1))
+    last = rings.centre[which]
+    way = last - rings.centre[inner]
+    onward = normalise(way) if np.linalg.norm(way) > 1e-9 else bone.axis * (1.0 if which else -1.0)
+    height = SURFACE * float(skin[which])
+    if not crosses:
+        hinge = bone.end if which else bone.start
+        place = _nearest_on_segment(last, onward, bone.start, bone.end, bone.length)
+        if (place - last) @ (hinge - last) <= 0.0:  # not back under the belly
+            place = 0.5 * (hinge + bone.start + ((last - bone.start) @ bone.axis) * bone.axis)
+        return Attachment(bone.joints[0], place + height * side)
+    joint = bone.after if which else bone.before
+    hinge = bone.end if which else bone.start
+    tip = skeleton.tail_positions()[joint] if which else skeleton.bind_world[joint, :3, 3]
+    direction = tip - hinge
+    reach = float(np.linalg.norm(direction))
+    if reach < 1e-6:
+        return Attachment(joint, hinge + height * side)
+    direction = direction / reach
+    low, high = (
+        min(share * bone.length, limit * reach) for share, limit in zip(ONTO, (0.3, 0.8), strict=True)
+    )
+    place = _nearest_on_segment(last, onward, hinge + low * direction, hinge + high * direction, bone.length)
+    out = side - (side @ direction) * direction
+    out = normalise(out) if np.linalg.norm(out) > 0.1 else side
+    return Attachment(joint, place + height * out)
+
+
+def _nearest_on_segment(point: Floats, onward: Floats, start: Floats, end: Floats, reach: float) -> Floats:
+    """The point of a segment that is nearest to a line drawn on from a point by so much [m]."""
+    shares = np.linspace(0.0, 1.0, 65)[:, None]
+    places = start + shares * (end - start)
+    ahead = np.clip((places - point) @ onward, 0.0, reach)
+    gaps = np.linalg.norm(places - point - ahead[:, None] * onward, axis=1)
+    nearest: Floats = places[int(np.argmin(gaps))]
+    return nearest
+
+
+def _obstacle(
+    bone: LimbBone, rings: SpaceRings, side: Floats, skin: Floats, crosses: tuple[bool, bool], first: bool
+) -> tuple[Wrap | None, Floats]:
+    """What the root curve bends round, and the hinge it crosses [m]."""
+    at_end = crosses[1] and (first or not crosses[0])
+    hinge = bone.end if at_end else bone.start
+    radius = OBSTACLE * float(skin[-1] if at_end else skin[0])
+    away = rings.top - bone.start
+    angle = np.unwrap(np.arctan2(away @ np.cross(bone.axis, bone.front), away @ bone.front))
+    if abs(angle[-1] - angle[0]) > WINDING:
+        sense = float(np.sign(angle[-1] - angle[0]))
+        round_bone = Wrap(
+            "cylinder", bone.joints[0], bone.start, sense * bone.axis, OBSTACLE * float(skin.min())
+        )
+        return round_bone, hinge
+    if not any(crosses):
+        return None, hinge
+    return Wrap(
+        "sphere", bone.after if at_end else bone.joints[0], hinge, np.cross(side, bone.axis), radius
+    ), hinge
+
+
+def on_root_curve(
+    name: str,
+    group: str,
+    ends: tuple[Attachment, Attachment],
+    rings: SpaceRings,
+    wrap: Wrap | None,
+    hinge: Floats,
+    reach: tuple[int, ...],
+    skeleton: Skeleton,
+) -> LoftedMuscle:
+    """The muscle whose root curve runs between two ends, with its rings laid on that curve."""
+    places = np.stack([ends[0].place, ends[1].place])
+    outward = rings.outward.mean(axis=0)
+    bare = LoftedMuscle(
+        name, name, group, (ends[0].joint, ends[1].joint), places, outward, _no_rings(), wrap, reach=reach
+    )
+    curve = root_curves([bare], skeleton.joint_count).bind
+    shares = np.linspace(0.0, 1.0, SAMPLES)
+    points, tangents = (a[0] for a in curve.at(shares))
+    way = normalise(rings.centre[-1] - rings.centre[0])
+    heights = np.maximum.accumulate(points @ way)
+    heights = heights + 1e-12 * np.arange(SAMPLES)  # rising, for the search
+    kept = _evenly(rings.centre @ way, heights[0], heights[-1])
+    u = np.interp(rings.centre[kept] @ way, heights, shares)
+    here, tangent = (
+        np.stack([np.interp(u, shares, a[:, k]) for k in range(3)], axis=1) for a in (points, tangents)
+    )
+    tangent = normalise(tangent)
+    outward = outward - (outward @ tangent.mean(axis=0)) * tangent.mean(axis=0)
+    out = normalise(outward - (tangent @ outward)[:, None] * tangent)
+    side = np.cross(tangent, out)
+    basis = np.stack([out, side], axis=1)
+    centre = np.einsum("rkx,rx->rk", basis, rings.centre[kept] - here)
+    form = np.einsum("rkx,rxy,rly->rkl", basis, rings.form[kept], basis)
+    half_axes, angle = _axes(form)
+    crossing = float(np.interp(hinge @ way, heights, shares))
+    return LoftedMuscle(
+        name, name, group, bare.joints, places, outward, Rings(u, centre, half_axes, angle), wrap,
+        float(np.clip(crossing, 0.02, 0.98)), reach=reach,
+    )  # fmt: skip
+
+
+def _no_rings() -> Rings:
+    return Rings(np.zeros(0), np.zeros((0, 2)), np.zeros((0, 2)), np.zeros(0))
+
+
+def _evenly(heights: Floats, low: float, high: float) -> list[int]:
+    """Some rings, evenly spaced, none beyond or close to the ends of the curve."""
+    margin = 0.03 * (high - low)
+    inside = np.flatnonzero((heights > low + margin) & (heights < high - margin))
+    rising = [int(n) for k, n in enumerate(inside) if k == 0 or heights[n] > heights[inside[:k]].max() + 1e-6]
+    if len(rising) <= RINGS:
+        return rising
+    return [rising[round(k)] for k in np.linspace(0, len(rising) - 1, RINGS)]
+
+
+def _axes(form: Floats) -> tuple[Floats, Floats]:
+    """Half-axes (R, 2) and angles (R,) of forms (R, 2, 2), each ring's first axis near the last one's."""
+    values, vectors = np.linalg.eigh(form)
+    half = np.sqrt(np.maximum(values, 1e-12))
+    angles = np.arctan2(vectors[:, 1, 0], vectors[:, 0, 0])
+    last = 0.0
+    for n in range(len(angles)):
+        choices = [(angles[n] + turn * np.pi / 2.0, turn % 2) for turn in range(-4, 5)]
+        best, swapped = min(choices, key=lambda c: abs(c[0] - last))
+        angles[n] = last = best
+        if swapped:
+            half[n] = half[n, ::-1]
+    return half, angles

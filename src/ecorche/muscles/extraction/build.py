@@ -1,0 +1,236 @@
+"""Muscles found in a finished skin: the whole way from skin and skeleton to muscles that move.
+
+Text 001, "Muscle Extraction": sections, bumps, bumps linked, ellipses, muscles. Each region of the body gives
+sections and bumps in a way of its own (`limbs`, `trunk`); from there on all are treated alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from ecorche.muscles.extraction.attach import limb_muscle
+from ecorche.muscles.extraction.bump import Bump, Cut
+from ecorche.muscles.extraction.bumps import limb_bumps
+from ecorche.muscles.extraction.ellipses import Ellipse, bump_ellipse
+from ecorche.muscles.extraction.limbs import LeftOut, LimbBone, limb_bones, limb_cuts, membership
+from ecorche.muscles.extraction.linking import LONG, PROMINENT, Track, linked
+from ecorche.muscles.extraction.rings import SpaceRings, space_rings
+from ecorche.muscles.extraction.template_names import TemplateNames
+from ecorche.muscles.extraction.trunk_plan import plan_trunk
+from ecorche.muscles.lofted import LoftedMuscle
+from ecorche.skeleton.naming import Naming
+from ecorche.skeleton.skeleton import Skeleton
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+FEWEST_RINGS = 3
+"""Of a muscle."""
+SECTORS = "front", "front outer", "outer", "back outer", "back", "back inner", "inner", "front inner"
+"""Directions from a bone that name a muscle, an eighth of a turn each."""
+
+
+@dataclass(frozen=True, eq=False)
+class Region:
+    """A part of the skin with its sections and the bumps in them.
+
+    Attributes:
+        name: Such as ``"upper arm, left"``.
+        cuts: Its sections.
+        bumps: Bumps in them; ``Bump.cut`` counts these sections.
+        ellipse: The ellipse of one of its bumps.
+        muscle: The muscle of rings that were linked; the last word on what is one (None: it is not).
+        prominent: The least prominence of its muscles, share of the section's mean radius.
+        long: The least length of its muscles, share of the region.
+    """
+
+    name: str
+    cuts: Sequence[Cut]
+    bumps: Sequence[Bump]
+    ellipse: Callable[[Cut, Bump], Ellipse]
+    muscle: Callable[[SpaceRings], LoftedMuscle | None]
+    prominent: float = PROMINENT
+    long: float = LONG
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Extraction:
+    """What was found in a skin.
+
+    Attributes:
+        muscles: The muscles, with names of their own.
+        tracks: The track of each muscle; its bumps are numbers into ``bumps``.
+        regions: Names of the regions that ``Cut.region`` counts.
+        cuts: All sections.
+        bumps: All bumps; ``Bump.cut`` counts ``cuts``.
+        left_out: Parts left to plain skinning, and why.
+        notes: What a person should know, a sentence each.
+    """
+
+    muscles: tuple[LoftedMuscle, ...]
+    tracks: tuple[Track, ...]
+    regions: tuple[str, ...]
+    cuts: tuple[Cut, ...]
+    bumps: tuple[Bump, ...]
+    left_out: tuple[LeftOut, ...]
+    notes: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        return f"Extraction({len(self.muscles)} muscles, {len(self.cuts)} sections, {len(self.bumps)} bumps)"
+
+
+def extract_muscles(
+    points: npt.ArrayLike,
+    triangles: npt.ArrayLike,
+    weights: tuple[npt.ArrayLike, npt.ArrayLike],
+    skeleton: Skeleton,
+    naming: Naming,
+) -> Extraction:
+    """Find the muscles that show in a skin.
+
+    Args:
+        points: The skin at bind [m], shape (V, 3); vertices split at seams are joined where they coincide.
+        triangles: Vertex numbers, shape (T, 3).
+        weights: Joints and weights of each vertex, shapes (V, K) each, padded with weight 0.
+        skeleton: The character's joints.
+        naming: Their names, as far as they are known.
+    """
+    places, corners, joints, shares = _joined(points, triangles, weights)
+    dominant = (
+        joints[np.arange(len(joints)), np.argmax(shares, axis=1)] if len(joints) else np.zeros(0, np.int64)
+    )
+    left_out: list[LeftOut] = []
+    regions = list(_limb_regions(places, corners, joints, shares, dominant, skeleton, naming, left_out))
+    return _assembled(regions, TemplateNames(skeleton, naming), left_out)
+
+
+def _joined(
+    points: npt.ArrayLike, triangles: npt.ArrayLike, weights: tuple[npt.ArrayLike, npt.ArrayLike]
+) -> tuple[Floats, Ints, Ints, Floats]:
+    """The skin with vertices of one place made one; it has the weights of the first of them."""
+    places = np.asarray(points, np.float64)
+    joints, shares = np.asarray(weights[0], np.int64), np.asarray(weights[1], np.float64)
+    _, first, which = np.unique(places, axis=0, return_index=True, return_inverse=True)
+    order = np.argsort(first, kind="stable")  # in the skin's own order
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    kept = first[order]
+    corners = rank[which.reshape(-1)][np.asarray(triangles, np.int64).reshape(-1, 3)]
+    return places[kept], corners, joints[kept], shares[kept]
+
+
+def _limb_regions(
+    points: Floats,
+    triangles: Ints,
+    joints: Ints,
+    shares: Floats,
+    dominant: Ints,
+    skeleton: Skeleton,
+    naming: Naming,
+    left_out: list[LeftOut],
+) -> Iterator[Region]:
+    """The regions of all limbs."""
+    plan = plan_trunk(skeleton, naming, points, dominant)
+    if isinstance(plan, str):
+        left_out.append(("limbs", f"no limbs are known: {plan}"))
+        return
+    bones, ends = limb_bones(skeleton, naming, plan)
+    left_out += ends
+    balls = {root.ball for root in plan.roots}
+    for bone in bones:
+        cuts = limb_cuts(bone, points, triangles, membership(bone, joints, shares), 0)
+        if isinstance(cuts, str):
+            left_out.append((bone.full_name, cuts))
+            continue
+        span = cuts[0].along, cuts[-1].along
+        first = bone.joints[0] in balls
+        yield Region(
+            bone.full_name, cuts, limb_bumps(cuts), bump_ellipse, _limb_maker(bone, span, skeleton, first)
+        )
+
+
+def _limb_maker(
+    bone: LimbBone, span: tuple[float, float], skeleton: Skeleton, first: bool
+) -> Callable[[SpaceRings], LoftedMuscle]:
+    def muscle(rings: SpaceRings) -> LoftedMuscle:
+        return limb_muscle(_limb_name(bone, rings), bone, rings, span, skeleton, first)
+
+    return muscle
+
+
+def _limb_name(bone: LimbBone, rings: SpaceRings) -> str:
+    """Such as ``"upper arm front, left"``."""
+    out = rings.outward.mean(axis=0)
+    eighth = round(float(np.arctan2(out @ bone.outer, out @ bone.front)) / (np.pi / 4.0)) % 8
+    name = f"{bone.name} {SECTORS[eighth]}"
+    return f"{name}, {bone.side}" if bone.side else name
+
+
+def _assembled(regions: Sequence[Region], known: TemplateNames, left_out: list[LeftOut]) -> Extraction:
+    """All regions' muscles together, each with a name of its own."""
+    cuts: list[Cut] = []
+    bumps: list[Bump] = []
+    tracks: list[Track] = []
+    muscles: list[LoftedMuscle] = []
+    notes: list[str] = []
+    for number, region in enumerate(regions):
+        found = linked(region.cuts, region.bumps, prominent=region.prominent, long=region.long)
+        first_bump, first_track = len(bumps), len(tracks)
+        numbered: dict[int, int] = {}
+        for n, track in enumerate(found.tracks):
+            own = [region.bumps[b] for b in track.bumps]
+            rings = space_rings(region.cuts, own, [region.ellipse(region.cuts[b.cut], b) for b in own])
+            muscle = region.muscle(rings)
+            if muscle is None or len(muscle.rings.u) < FEWEST_RINGS:
+                notes.append(f"{region.name}: a bump too short to be a muscle was left out.")
+                continue
+            numbered[n] = len(tracks)
+            tracks.append(
+                Track(number, tuple(first_bump + b for b in track.bumps), track.prominence, track.joins)
+            )
+            muscles.append(known.named(muscle, rings))
+        for t in range(first_track, len(tracks)):
+            tracks[t] = replace(tracks[t], joins=numbered.get(tracks[t].joins, -1))
+        if found.slight or found.short:
+            notes.append(
+                f"{region.name}: of {len(found.tracks) + found.slight + found.short} swellings {found.slight}"
+                f" stand out too little and {found.short} are too short to be muscles."
+            )
+        bumps += [replace(b, cut=b.cut + len(cuts)) for b in region.bumps]
+        cuts += [replace(c, region=number) for c in region.cuts]
+    names = _unique([m.name for m in muscles])
+    muscles = [
+        replace(
+            m,
+            name=name,
+            muscle=name if m.muscle == m.name else m.muscle,
+            joins=names[t.joins] if t.joins >= 0 else "",
+        )
+        for m, name, t in zip(muscles, names, tracks, strict=True)
+    ]
+    return Extraction(
+        tuple(muscles),
+        tuple(tracks),
+        tuple(r.name for r in regions),
+        tuple(cuts),
+        tuple(bumps),
+        tuple(left_out),
+        tuple(notes),
+    )
+
+
+def _unique(names: Sequence[str]) -> list[str]:
+    """Names told apart by a number before the side: ``"thigh front, left"``, ``"thigh front 2, left"``."""
+    given: list[str] = []
+    for name in names:
+        stem, comma, side = name.partition(", ")
+        number, wanted = 1, name
+        while wanted in given:
+            number += 1
+            wanted = f"{stem} {number}{comma}{side}"
+        given.append(wanted)
+    return given
