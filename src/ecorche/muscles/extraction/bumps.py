@@ -32,6 +32,8 @@ GRAIN = 1.5
 """Width of the Gaussian, in points of the section and in sections, that takes the mesh's facets out."""
 VALLEY = 0.2
 """Two tops are two bumps if the valley between them lies below the lower by this share of its height."""
+FAR, FAR_VALLEY = 0.3, 0.05
+"""Between tops further apart than this share of the section, a valley of this share is enough."""
 LEAST = 0.02
 """Heights under this share of the section's mean radius are none."""
 NARROWEST = 0.06
@@ -204,7 +206,8 @@ def _hills(height: Floats, least: float) -> list[tuple[int, int, int]]:
         while hills:
             valley = line[hills[-1] : top + 1].min()
             lower = min(line[hills[-1]], line[top])
-            if lower - max(valley, 0.0) >= VALLEY * lower:
+            deep = FAR_VALLEY if FAR * count <= top - hills[-1] <= (1.0 - FAR) * count else VALLEY
+            if lower - max(valley, 0.0) >= deep * lower:
                 hills.append(top)
                 break
             if line[top] <= line[hills[-1]]:

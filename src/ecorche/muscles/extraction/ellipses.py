@@ -14,7 +14,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-import shapely
 
 from ecorche.muscles.extraction.bump import Bump, Cut
 
@@ -26,6 +25,12 @@ ROUNDEST, FLATTEST = 1.0, 3.0
 """Long half-axis over short one."""
 OUTSIDE = 0.01
 """An ellipse may leave the section by this share of its mean radius: a curve and its polygon differ."""
+DRAWN_IN = np.linspace(0.0, 0.24, 7)
+"""How far an ellipse may be drawn in from the skin, shares of the way to the section's middle."""
+FACTORS = np.linspace(0.05, 1.0, 39)
+"""By what an ellipse may be shrunk."""
+ENOUGH = 0.8
+"""What is left of an ellipse that is not to be drawn in further."""
 
 
 @dataclass(frozen=True)
@@ -123,8 +128,7 @@ def bump_ellipse(cut: Cut, bump: Bump) -> Ellipse:
     fit = fit.towards(top, max(1.0, wide / _reach(fit, across), deep / _reach(fit, inward)))
     fit = _touching(fit, top, inward)
     fit = fit.towards(top, min(1.0, 0.5 * depth / _reach(fit, inward)))
-    radius = float(np.linalg.norm(cut.flat - middle, axis=1).mean())
-    return _within(fit, cut.flat, top, OUTSIDE * radius)
+    return _within(fit, cut.flat, top, inward, depth)
 
 
 def _reach(ellipse: Ellipse, direction: Floats) -> float:
@@ -139,16 +143,22 @@ def _touching(ellipse: Ellipse, top: Floats, inward: Floats) -> Ellipse:
     return Ellipse(centre, ellipse.half_axes, ellipse.angle)
 
 
-def _within(ellipse: Ellipse, curve: Floats, top: Floats, tolerance: float) -> Ellipse:
-    """Shrunk towards the top until it leaves a closed curve by no more than a tolerance [m]."""
-    section = shapely.Polygon(curve).buffer(tolerance)
-    low, high = 0.0, 1.0
-    if section.contains(shapely.Polygon(ellipse.points())):
-        return ellipse
-    for _ in range(12):
-        factor = 0.5 * (low + high)
-        if section.contains(shapely.Polygon(ellipse.towards(top, factor).points())):
-            low = factor
-        else:
-            high = factor
-    return ellipse.towards(top, max(low, 0.05))
+def _within(ellipse: Ellipse, curve: Floats, top: Floats, inward: Floats, depth: float) -> Ellipse:
+    """Drawn in a little, or shrunk towards the skin, until it leaves a closed curve by at most `OUTSIDE`.
+
+    It is drawn in as little as leaves it `ENOUGH` of its size, for a corner of the skin is no measure of what
+    lies below; else by what leaves it largest.
+    """
+    middle = curve.mean(axis=0)
+    around = curve - middle
+    radii = np.linalg.norm(around, axis=1)
+    angles = np.arctan2(around[:, 1], around[:, 0])
+    shape = ellipse.points() - top
+    shifts, factors = DRAWN_IN[:, None, None, None] * depth * inward, FACTORS[:, None, None]
+    tried = top + shifts + factors * shape - middle
+    limit = np.interp(np.arctan2(tried[..., 1], tried[..., 0]), angles, radii, period=2.0 * np.pi)
+    inside = (np.linalg.norm(tried, axis=-1) <= limit + OUTSIDE * radii.mean()).all(axis=-1)
+    best = np.where(inside, FACTORS, FACTORS[0]).max(axis=1)
+    chosen = int(np.argmax(best >= ENOUGH)) if (best >= ENOUGH).any() else int(np.argmax(best))
+    shrunk = ellipse.towards(top, float(best[chosen]))
+    return Ellipse(shrunk.centre + DRAWN_IN[chosen] * depth * inward, shrunk.half_axes, shrunk.angle)
