@@ -220,14 +220,14 @@ def pose_curve(plan: Any, muscle: int, moved: Floats, curves: Floats) -> None:
     )
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@njit(cache=True, error_model="numpy")  # type: ignore[untyped-decorator]
 def _pose(plan: CurvePlan, moved: Floats, rows: Floats) -> None:
     for frame in range(len(moved)):
         for muscle in range(len(plan.shapes)):
             pose_curve(plan, muscle, moved[frame], rows[frame])
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@njit(cache=True, error_model="numpy")  # type: ignore[untyped-decorator]
 def _along(rows: Floats, share: Floats, points: Floats, tangents: Floats) -> None:
     for row in range(len(rows)):
         for k in range(share.shape[1]):

@@ -48,24 +48,27 @@ SPHERE: Final = 1
 CYLINDER: Final = 2
 
 # columns of a curve: its ends; the arc's centre at its start, and the directions to its start, onwards and
-# along the axis; radius, rise a radian, angle (0: a straight line), arc length a radian; lengths of the first
-# line, of the wrapped curve, of the straight one and, blended, of the curve; how much of it is wrapped
+# along the axis; of the lines before and after it; radius, rise a radian, angle (0: a straight line), arc
+# length a radian; lengths of the first line, of the wrapped curve, of the straight one and, blended, of the
+# curve; how much of it is wrapped
 ORIGIN: Final = 0
 INSERTION: Final = 3
 CENTRE: Final = 6
 OUTWARDS: Final = 9
 ONWARDS: Final = 12
 AXIS: Final = 15
-RADIUS: Final = 18
-RISE: Final = 19
-ANGLE: Final = 20
-SPEED: Final = 21
-FIRST: Final = 22
-WRAPPED: Final = 23
-CHORD: Final = 24
-LENGTH: Final = 25
-SHARE: Final = 26
-COLUMNS: Final = 27
+BEFORE: Final = 18
+AFTER: Final = 21
+RADIUS: Final = 24
+RISE: Final = 25
+ANGLE: Final = 26
+SPEED: Final = 27
+FIRST: Final = 28
+WRAPPED: Final = 29
+CHORD: Final = 30
+LENGTH: Final = 31
+SHARE: Final = 32
+COLUMNS: Final = 33
 
 EARLIEST_AT_BIND: Final = -0.25 * np.pi
 """The least Φ at bind [rad]: below zero, as ends one above the other may be told a little behind."""
@@ -201,9 +204,13 @@ def wrap(
     climb = (high - low) / flat
     slope = np.sqrt(1.0 + climb * climb)
     outwards = scaled(1.0 / square_a, plus(scaled(r, a), before, cross(normal, a)))
+    inwards = scaled(1.0 / square_b, plus(scaled(r, b), -after, cross(normal, b)))
+    onwards, over = cross(normal, outwards), 1.0 / slope
+    write(curves, row, BEFORE, scaled(over, plus(onwards, climb, normal)))
+    write(curves, row, AFTER, scaled(over, plus(cross(normal, inwards), climb, normal)))
     write(curves, row, CENTRE, plus(middle, low + climb * before, normal))
     write(curves, row, OUTWARDS, outwards)
-    write(curves, row, ONWARDS, cross(normal, outwards))
+    write(curves, row, ONWARDS, onwards)
     write(curves, row, AXIS, normal)
     curves[row, RADIUS] = r
     curves[row, RISE] = climb * r
@@ -224,19 +231,23 @@ def along(curves: Floats, row: int, share: Any) -> Any:
     part = curves[row, SHARE]
     if not part > 0.0:
         return point, tangent
-    radius, rise, speed = curves[row, RADIUS], curves[row, RISE], curves[row, SPEED]
-    outwards, onwards = read(curves, row, OUTWARDS), read(curves, row, ONWARDS)
-    axis, length = read(curves, row, AXIS), curves[row, WRAPPED]
+    length = curves[row, WRAPPED]
     at = share * length
-    theta = min(max((at - curves[row, FIRST]) / speed, 0.0), curves[row, ANGLE])
-    cosine, sine = np.cos(theta), np.sin(theta)
-    direction = plus(scaled(radius * cosine, onwards), -radius * sine, outwards)
-    direction = scaled(1.0 / speed, plus(direction, rise, axis))
-    if at <= curves[row, FIRST]:
+    onto = at - curves[row, FIRST]
+    speed, angle = curves[row, SPEED], curves[row, ANGLE]
+    if onto <= 0.0:
+        direction = read(curves, row, BEFORE)
         place = plus(origin, at, direction)
-    elif theta >= curves[row, ANGLE]:
+    elif onto >= speed * angle:
+        direction = read(curves, row, AFTER)
         place = plus(insertion, at - length, direction)
     else:
+        theta = onto / speed
+        cosine, sine = np.cos(theta), np.sin(theta)
+        radius, rise, axis = curves[row, RADIUS], curves[row, RISE], read(curves, row, AXIS)
+        outwards, onwards = read(curves, row, OUTWARDS), read(curves, row, ONWARDS)
+        direction = plus(scaled(radius * cosine, onwards), -radius * sine, outwards)
+        direction = scaled(1.0 / speed, plus(direction, rise, axis))
         place = plus(read(curves, row, CENTRE), rise * theta, axis)
         place = plus(plus(place, radius * cosine, outwards), radius * sine, onwards)
     if part < 1.0:

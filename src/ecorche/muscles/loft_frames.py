@@ -1,0 +1,122 @@
+"""Which way the sections of a muscle found in the skin face, along its root curve and in any pose.
+
+At bind: the muscle's ``outward``, made perpendicular to the line from origin to insertion, is taken by the
+smallest rotation to the tangent of each place; along a plane curve that is parallel transport, without steps.
+
+In a pose the joint of an end carries tangent and direction of bind along, and the smallest rotation takes
+the carried tangent to that of the posed curve (as in `section_frames`). Both ends say so; up to the crossing
+of the joint between them the origin's counts, beyond it the insertion's, with a smooth step between. So a
+belly twists with the limb it lies on.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+from ecorche.base.rotations import normalise
+from ecorche.errors import EcorcheError
+from ecorche.muscles.lofted import LoftedMuscle
+from ecorche.muscles.root_curves import root_curves
+from ecorche.muscles.section_frames import turned as turned_many
+from ecorche.muscles.triples import plus, scaled, times, turned, unit
+from ecorche.muscles.wrapping import along
+
+Floats = npt.NDArray[np.float64]
+
+BLENDED = 0.5
+"""Share of the root curve over which the insertion's direction takes over from the origin's."""
+
+
+class SectionAxes(NamedTuple):
+    """Places on a root curve and the axes of the sections there, each (..., 3).
+
+    Attributes:
+        points: On the curve [m].
+        along: Unit tangent.
+        out: Unit, towards the skin, perpendicular to it.
+        side: ``along × out``.
+    """
+
+    points: Floats
+    along: Floats
+    out: Floats
+    side: Floats
+
+
+def bind_axes(muscle: LoftedMuscle, u: npt.ArrayLike) -> SectionAxes:
+    """Root curve and section axes of a muscle at bind, at shares ``u`` (K,) of its length from the origin.
+
+    In these axes its rings are told: a point ``(x, y)`` of a section is ``points + x out + y side``.
+    """
+    joints = [*muscle.joints, 0 if muscle.wrap is None else muscle.wrap.joint]
+    curve = root_curves([muscle], max(joints) + 1).bind
+    points, tangents = (value[0] for value in curve.at(np.asarray(u, np.float64)))
+    out = directions_at_bind(muscle, tangents)
+    return SectionAxes(points, tangents, out, np.cross(tangents, out))
+
+
+def directions_at_bind(muscle: LoftedMuscle, tangents: Floats) -> Floats:
+    """Unit directions towards the skin at bind (K, 3), where the root curve has the tangents (K, 3)."""
+    chord = np.asarray(muscle.ends[1], np.float64) - muscle.ends[0]
+    chord = chord / np.linalg.norm(chord)
+    out = np.asarray(muscle.outward, np.float64)
+    length = np.linalg.norm(out)
+    out = out / length if length > 0.0 else out
+    out = out - (out @ chord) * chord
+    if not (np.isfinite(length) and np.linalg.norm(out) > 1e-3):
+        raise EcorcheError(
+            "its outward direction has no length or points along the muscle",
+            where=f"muscle {muscle.name!r}",
+            remedy="Choose one across it, such as from the bone to the skin",
+        )
+    # taken out twice: the first remainder of a nearly parallel direction is still a little oblique
+    out = out / np.linalg.norm(out)
+    out = out - (out @ chord) * chord
+    out = out / np.linalg.norm(out)
+    found = turned_many(
+        np.broadcast_to(chord, tangents.shape), tangents, np.broadcast_to(out, tangents.shape)
+    )
+    return normalise(found)
+
+
+@njit(inline="always")  # type: ignore[untyped-decorator]
+def axes_at(
+    curves: Floats,
+    row: int,
+    share: Any,
+    turn: Floats,
+    origin_joint: int,
+    insertion_joint: int,
+    bind_along: Any,
+    bind_out: Any,
+    blend: Any,
+) -> Any:
+    """Point, tangent, out and side of one place of a posed curve.
+
+    Args:
+        curves, row: The posed curve, see `wrapping`.
+        share: Of its length.
+        turn: Rotations of the joints, (joints, TURN).
+        origin_joint, insertion_joint: Of the muscle.
+        bind_along, bind_out: Of the place at bind.
+        blend: 0 where the origin's joint counts, 1 the insertion's.
+    """
+    point, tangent = along(curves, row, share)
+    out = scaled(0.0, tangent)
+    if blend < 1.0:
+        carried = times(turn, origin_joint, bind_along), times(turn, origin_joint, bind_out)
+        out = scaled(1.0 - blend, turned(carried[0], tangent, carried[1]))
+    if blend > 0.0:
+        carried = times(turn, insertion_joint, bind_along), times(turn, insertion_joint, bind_out)
+        out = plus(out, blend, turned(carried[0], tangent, carried[1]))
+    out = unit(out)
+    side = (
+        tangent[1] * out[2] - tangent[2] * out[1],
+        tangent[2] * out[0] - tangent[0] * out[2],
+        tangent[0] * out[1] - tangent[1] * out[0],
+    )
+    return point, tangent, out, side

@@ -1,0 +1,184 @@
+"""Muscle joints of muscles found in the skin, posed in one compiled call.
+
+Text 001, "Skin Deformation". A muscle changes length as a whole, but the skin over it is not dragged along
+its fibres: a muscle joint that lies the share u from the origin at bind has moved to
+
+    s = u L₀ + (L − L₀) h(u)
+
+in a muscle of length L, with h a smooth step at the crossing of the joint between the muscle's ends. Before
+it a muscle joint keeps its distance from the origin, behind it from the insertion; what the length has
+changed by is taken up between. h rises by at most 1.9 a unit, so s rises with u down to half the length; of
+still shorter muscles the shares s/L stay those of half the length. A muscle joint turns as the section does
+and dilates as the muscle does where it is now, ``(1 + κ w) T`` outwards and ``(1 + κ w) / T`` sideways. It
+stands in the middle of its section, which is off the root curve by the centre of the ring.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+from ecorche.muscles.loft import profile_at, swelling
+from ecorche.muscles.loft_frames import axes_at
+from ecorche.muscles.posed_joints import MOVED, TURN, pose_joints
+from ecorche.muscles.root_curves import CurvePlan, pose_curve
+from ecorche.muscles.triples import dot, plus, read, scaled, write
+from ecorche.muscles.wrapping import COLUMNS, LENGTH
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+STEEPEST = 1.9
+"""The greatest slope of h; below 2, so that places stay in order down to half the length."""
+_ROUNDED = 0.1
+_WIDTH = 1.0 / STEEPEST + _ROUNDED
+
+# columns of a muscle joint: bind tangent and out; its share u, h(u), blend; its section's centre
+BIND_ALONG, BIND_OUT, PLACE, GIVING, BLEND, MIDDLE, NUMBERS = 0, 3, 6, 7, 8, 9, 11
+# columns of its frame
+POINT, ALONG, OUT, SIDE, FRAME = 0, 3, 6, 9, 12
+
+
+def giving(u: npt.ArrayLike, crossing: float) -> Floats:
+    """h(u): how much of a change of length lies between the origin and the share u."""
+    centre = np.clip(crossing, 0.5 * _WIDTH, 1.0 - 0.5 * _WIDTH)
+    x = np.asarray(u, np.float64) - (centre - 0.5 * _WIDTH)
+    rising, falling = np.clip(x, 0.0, _ROUNDED), np.clip(_WIDTH - x, 0.0, _ROUNDED)
+    even = np.clip(x - _ROUNDED, 0.0, _WIDTH - 2.0 * _ROUNDED)
+    # the integral of a slope that rises from 0, holds, and falls to 0
+    before = 0.5 * rising**2 / _ROUNDED
+    after = 0.5 * (_ROUNDED - falling**2 / _ROUNDED)
+    return np.asarray(STEEPEST * (before + even + after))
+
+
+class LoftPlan(NamedTuple):
+    """All numbers of M muscles and their K muscle joints that stay the same from frame to frame.
+
+    Attributes:
+        starts: First cubic of each muscle's shape and, last, their number, shape (M + 1,).
+        knots: Where each cubic begins, (pieces,).
+        cubics: Their coefficients, (pieces, 4, 5).
+        moments: ``m₀, m₁, m₂``, the greatest ``det S`` and the length at bind, (M, 5).
+        joint_starts: First muscle joint of each muscle and, last, their number, (M + 1,).
+        rows: Of the muscle joints, in the columns above, (K, NUMBERS).
+        turning: Which joints' rotations are needed, (joints,).
+    """
+
+    starts: Ints
+    knots: Floats
+    cubics: Floats
+    moments: Floats
+    joint_starts: Ints
+    rows: Floats
+    turning: npt.NDArray[np.bool_]
+
+
+@njit(cache=True, error_model="numpy")  # type: ignore[untyped-decorator]
+def pose_axes(
+    curves: Floats,
+    muscle: int,
+    rows: Floats,
+    turn: Floats,
+    origin_joint: int,
+    insertion_joint: int,
+    found: Floats,
+) -> None:
+    """Section axes of a posed muscle at places given as rows of the columns above, (places, FRAME)."""
+    for k in range(len(rows)):
+        point, along, out, side = axes_at(
+            curves,
+            muscle,
+            rows[k, PLACE],
+            turn,
+            origin_joint,
+            insertion_joint,
+            read(rows, k, BIND_ALONG),
+            read(rows, k, BIND_OUT),
+            rows[k, BLEND],
+        )
+        write(found, k, POINT, point)
+        write(found, k, ALONG, along)
+        write(found, k, OUT, out)
+        write(found, k, SIDE, side)
+
+
+@njit(cache=True, error_model="numpy")  # type: ignore[untyped-decorator]
+def pose_muscle_joints(
+    curve_plan: CurvePlan,
+    plan: LoftPlan,
+    difference: Floats,
+    bulge: Floats,
+    no_joints: Ints,
+    no_vectors: Floats,
+    frames: Floats,
+) -> bool:
+    """Frames of the muscle joints, dilated, (K, FRAME); False where a joint has no rotation."""
+    count = len(difference)
+    moved, turn = np.empty((count, MOVED)), np.empty((count, TURN))
+    if not pose_joints(plan.turning, no_joints, no_vectors, difference, moved, turn):
+        return False
+    curves = np.empty((len(bulge), COLUMNS))
+    for muscle in range(len(bulge)):
+        pose_curve(curve_plan, muscle, moved, curves)
+        at_bind = plan.moments[muscle, 4]
+        length, tension = curves[muscle, LENGTH], bulge[muscle]
+        shortening = at_bind / length if length > 0.0 else np.inf
+        kappa = swelling(
+            plan.moments[muscle, 0], plan.moments[muscle, 1], plan.moments[muscle, 2], shortening
+        )
+        ratio = max(length / at_bind, 0.5)
+        for k in range(plan.joint_starts[muscle], plan.joint_starts[muscle + 1]):
+            share = (plan.rows[k, PLACE] + (ratio - 1.0) * plan.rows[k, GIVING]) / ratio
+            point, along, out, side = axes_at(
+                curves,
+                muscle,
+                share,
+                turn,
+                curve_plan.joints[muscle, 0],
+                curve_plan.joints[muscle, 1],
+                read(plan.rows, k, BIND_ALONG),
+                read(plan.rows, k, BIND_OUT),
+                plan.rows[k, BLEND],
+            )
+            point = plus(plus(point, plan.rows[k, MIDDLE], out), plan.rows[k, MIDDLE + 1], side)
+            first, last = plan.starts[muscle], plan.starts[muscle + 1]
+            w = profile_at(plan.knots, plan.cubics, first, last, plan.moments[muscle, 3], share)
+            factor = 1.0 + kappa * w
+            write(frames, k, POINT, point)
+            write(frames, k, ALONG, along)
+            write(frames, k, OUT, scaled(factor * tension, out))
+            write(frames, k, SIDE, scaled(factor / tension, side))
+    return True
+
+
+@njit(cache=True, error_model="numpy")  # type: ignore[untyped-decorator]
+def muscle_joint_difference(
+    curve_plan: CurvePlan,
+    plan: LoftPlan,
+    difference: Floats,
+    bulge: Floats,
+    no_joints: Ints,
+    no_vectors: Floats,
+    bind: Floats,
+    result: Floats,
+) -> bool:
+    """``(posed − bind) bind⁻¹`` of the muscle joints into ``result`` (K, 4, 4)."""
+    frames = np.empty(bind.shape)
+    if not pose_muscle_joints(curve_plan, plan, difference, bulge, no_joints, no_vectors, frames):
+        return False
+    for k in range(len(bind)):
+        place = read(bind, k, POINT)
+        for i in range(3):
+            row: Any = (
+                frames[k, ALONG + i] - bind[k, ALONG + i],
+                frames[k, OUT + i] - bind[k, OUT + i],
+                frames[k, SIDE + i] - bind[k, SIDE + i],
+            )
+            for j in range(3):
+                result[k, i, j] = dot(row, (bind[k, ALONG + j], bind[k, OUT + j], bind[k, SIDE + j]))
+            turned_place = dot((result[k, i, 0], result[k, i, 1], result[k, i, 2]), place)
+            result[k, i, 3] = (frames[k, POINT + i] - bind[k, POINT + i]) - turned_place
+    return True

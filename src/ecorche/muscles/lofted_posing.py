@@ -1,0 +1,265 @@
+"""Muscles found in the skin, ready to be posed: root curves, shapes, and muscles as joints.
+
+Text 001, "Muscle Deformation": the root curve says where a muscle runs and how long it is, its shape reads
+that and keeps the volume. See `wrapping`, `loft`, `loft_frames` and `loft_joints`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ecorche.base.names import suggestion
+from ecorche.base.smooth_step import smooth_step
+from ecorche.errors import EcorcheError
+from ecorche.muscles.loft import Loft, loft
+from ecorche.muscles.loft_frames import BLENDED, SectionAxes, directions_at_bind
+from ecorche.muscles.loft_joints import (
+    ALONG,
+    BIND_ALONG,
+    BIND_OUT,
+    BLEND,
+    FRAME,
+    GIVING,
+    MIDDLE,
+    NUMBERS,
+    OUT,
+    PLACE,
+    POINT,
+    SIDE,
+    LoftPlan,
+    giving,
+    muscle_joint_difference,
+    pose_axes,
+    pose_muscle_joints,
+)
+from ecorche.muscles.lofted import LoftedMuscle
+from ecorche.muscles.muscle_joints import MuscleJoints
+from ecorche.muscles.posed_joints import MOVED, TURN, pose_joints
+from ecorche.muscles.root_curves import PosedCurves, RootCurves, root_curves
+from ecorche.skeleton.skeleton import Skeleton
+
+Floats = npt.NDArray[np.float64]
+
+JOINTS_PER_MUSCLE = 3
+_NO_SCAPULAE = np.zeros((0, 3), np.int64), np.zeros((0, 4, 3))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PosedLofts:
+    """The muscles in one pose.
+
+    Attributes:
+        lofts: What was posed.
+        curves: Their root curves, one row a muscle.
+        turn: Rotations of the joints, (joints, TURN).
+        dilation: κ of each muscle, (M,).
+        bulge: T of each muscle, (M,).
+    """
+
+    lofts: Lofts
+    curves: PosedCurves
+    turn: Floats
+    dilation: Floats
+    bulge: Floats
+
+    def axes(self, muscle: int, u: npt.ArrayLike) -> SectionAxes:
+        """Places and section axes of a muscle at shares ``u`` (K,) of its length."""
+        u = np.ascontiguousarray(u, np.float64)
+        one = self.lofts.muscles[muscle]
+        tangents = PosedCurves(self.lofts.curves.bind.rows[muscle : muscle + 1]).at(u)[1][0]
+        rows = np.zeros((len(u), NUMBERS))
+        rows[:, BIND_ALONG : BIND_ALONG + 3] = tangents
+        rows[:, BIND_OUT : BIND_OUT + 3] = directions_at_bind(one, tangents)
+        rows[:, PLACE], rows[:, BLEND] = u, _blend(u, one.crossing)
+        found = np.empty((len(u), FRAME))
+        pose_axes(self.curves.rows, muscle, rows, self.turn, *one.joints, found)
+        return SectionAxes(*(found[:, k : k + 3] for k in (POINT, ALONG, OUT, SIDE)))
+
+    def sections(self, muscle: int, u: npt.ArrayLike) -> tuple[SectionAxes, Floats, Floats]:
+        """Axes as above, stretches (K, 2, 2) and centres (K, 2) [m] of the sections along (out, side).
+
+        A point of a section is ``points + (out, side) · (centre + stretch @ (cos φ, sin φ))``.
+        """
+        u = np.asarray(u, np.float64)
+        shape = self.lofts.shapes[muscle]
+        stretch, centre = shape.at(u)
+        factor = 1.0 + self.dilation[muscle] * shape.bulging(u)
+        tension = np.array([self.bulge[muscle], 1.0 / self.bulge[muscle]])
+        return self.axes(muscle, u), stretch * factor[:, None, None] * tension[:, None], centre
+
+    def volumes(self) -> Floats:
+        """Of the straightened muscles [m³], (M,): tension does not change them."""
+        shapes = zip(self.lofts.shapes, self.curves.lengths, self.dilation, strict=True)
+        return np.array([float(shape.volume(length, kappa)) for shape, length, kappa in shapes])
+
+
+class Lofts:
+    """All muscles found in the skin of one character, ready to be posed, also as joints (`JointedMuscles`).
+
+    Args:
+        muscles: The muscles.
+        skeleton: Of the character.
+        joints_per_muscle: How many muscle joints each gets, over the stretch of its rings.
+
+    Attributes:
+        curves: The root curves.
+        shapes: The shapes at bind.
+        joints: The muscle joints at bind.
+    """
+
+    def __init__(
+        self,
+        muscles: Sequence[LoftedMuscle],
+        skeleton: Skeleton,
+        *,
+        joints_per_muscle: int = JOINTS_PER_MUSCLE,
+    ) -> None:
+        if joints_per_muscle < 1:
+            raise EcorcheError(
+                f"{joints_per_muscle} joints a muscle were asked for", remedy="Give one or more"
+            )
+        self.muscles = tuple(muscles)
+        _check(self.muscles)
+        self.curves: RootCurves = root_curves(self.muscles, skeleton.joint_count)
+        self.shapes: tuple[Loft, ...] = tuple(loft(m.rings, f"muscle {m.name!r}") for m in self.muscles)
+        self._plan = self._planned(joints_per_muscle)
+        frames = np.empty((len(self._plan.rows), FRAME))
+        joints = np.zeros((skeleton.joint_count, 4, 4)), np.ones(len(self.muscles))
+        if not pose_muscle_joints(self.curves.plan, self._plan, *joints, *_NO_SCAPULAE, frames):
+            raise AssertionError("a skeleton at bind has rotations")
+        self._bind_frames = frames
+        self.joints = self._muscle_joints(skeleton, frames)
+
+    def __repr__(self) -> str:
+        return f"Lofts({len(self.muscles)} muscles, {len(self.joints.names)} joints)"
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of the muscles."""
+        return self.curves.names
+
+    def lengths(self, difference: npt.ArrayLike) -> Floats:
+        """Of the root curves [m], (..., M), for ``M − I`` of the joints (..., joints, 4, 4)."""
+        return self.curves.moved(difference).lengths
+
+    def posed(self, difference: npt.ArrayLike, bulge: npt.ArrayLike = 1.0) -> PosedLofts:
+        """The muscles for ``M − I`` of the joints (joints, 4, 4) and T, one number or (M,)."""
+        moved, tension = self._inputs(difference, np.broadcast_to(bulge, (len(self.muscles),)))
+        curves = self.curves.moved(moved)
+        turn = np.zeros((len(moved), TURN))
+        flat = np.empty((len(moved), MOVED))
+        if not pose_joints(self._plan.turning, *_NO_SCAPULAE, moved, flat, turn):
+            raise self._refusal()
+        relative = curves.lengths / self.curves.bind.lengths
+        kappa = np.array([float(s.dilation(r)) for s, r in zip(self.shapes, relative, strict=True)])
+        return PosedLofts(self, curves, turn, kappa, tension)
+
+    def difference(self, skeleton_difference: Floats, bulge: Floats) -> Floats:
+        """``M − I`` of the muscle joints, (K, 4, 4): see `JointedMuscles`."""
+        moved, tension = self._inputs(skeleton_difference, bulge)
+        result = np.zeros((len(self._plan.rows), 4, 4))
+        if not muscle_joint_difference(
+            self.curves.plan, self._plan, moved, tension, *_NO_SCAPULAE, self._bind_frames, result
+        ):
+            raise self._refusal()
+        return result
+
+    def _inputs(self, difference: npt.ArrayLike, bulge: npt.ArrayLike) -> tuple[Floats, Floats]:
+        moved = np.ascontiguousarray(difference, np.float64)
+        tension = np.ascontiguousarray(bulge, np.float64)
+        count = self.curves.joint_count
+        if moved.shape != (count, 4, 4) or tension.shape != (len(self.muscles),):
+            raise EcorcheError(
+                f"matrices of shape {moved.shape} and bulges of {tension.shape} do not fit {count} joints and"
+                f" {len(self.muscles)} muscles",
+                where="muscles found in the skin",
+                remedy=f"Give shapes ({count}, 4, 4) and ({len(self.muscles)},)",
+            )
+        if not (tension > 0.0).all():
+            raise EcorcheError(
+                "a bulge is not a positive number",
+                where="muscles found in the skin",
+                remedy="Give 1 for a muscle at rest and more for one under tension, such as 1.3",
+            )
+        return moved, tension
+
+    def _refusal(self) -> EcorcheError:
+        return EcorcheError(
+            "a joint that a muscle hangs on is scaled to nothing, or not a number",
+            where="muscles found in the skin",
+            remedy="Check the pose",
+        )
+
+    def _planned(self, per_muscle: int) -> LoftPlan:
+        count = len(self.muscles)
+        rows = np.zeros((count, per_muscle, NUMBERS))
+        for number, (muscle, shape) in enumerate(zip(self.muscles, self.shapes, strict=True)):
+            first, last = shape.knots[1], shape.knots[-2]
+            if last <= first:
+                # a single ring tells no stretch: half of the way to both ends
+                first, last = 0.5 * first, 0.5 * (1.0 + last)
+            u = first + (last - first) * (np.arange(per_muscle) + 0.5) / per_muscle
+            tangents = PosedCurves(self.curves.bind.rows[number : number + 1]).at(u)[1][0]
+            row = rows[number]
+            row[:, BIND_ALONG : BIND_ALONG + 3] = tangents
+            row[:, BIND_OUT : BIND_OUT + 3] = directions_at_bind(muscle, tangents)
+            row[:, PLACE], row[:, GIVING] = u, giving(u, muscle.crossing)
+            row[:, BLEND], row[:, MIDDLE : MIDDLE + 2] = _blend(u, muscle.crossing), shape.at(u)[1]
+        turning = np.zeros(self.curves.joint_count, np.bool_)
+        turning[self.curves.plan.joints.ravel()] = True
+        moments = np.zeros((count, 5))
+        for number, shape in enumerate(self.shapes):
+            moments[number] = *shape.moments, shape.largest, self.curves.bind.lengths[number]
+        return LoftPlan(
+            np.concatenate([[0], np.cumsum([len(s.cubics) for s in self.shapes])]).astype(np.int64),
+            np.concatenate([np.zeros(0), *(s.knots[:-1] for s in self.shapes)]),
+            np.concatenate([np.zeros((0, 4, 5)), *(s.cubics for s in self.shapes)]),
+            moments,
+            per_muscle * np.arange(count + 1),
+            rows.reshape(-1, NUMBERS),
+            turning,
+        )
+
+    def _muscle_joints(self, skeleton: Skeleton, frames: Floats) -> MuscleJoints:
+        per_muscle = np.diff(self._plan.joint_starts)
+        owner = np.repeat(np.arange(len(self.muscles)), per_muscle)
+        taken, names, parents = set(skeleton.names), [], []
+        for k, muscle in enumerate(owner):
+            one = self.muscles[muscle]
+            name = f"{one.name}, {k - self._plan.joint_starts[muscle] + 1}"
+            while name in taken:
+                name += " (muscle)"
+            taken.add(name)
+            names.append(name)
+            parents.append(one.joints[int(self._plan.rows[k, PLACE] >= one.crossing)])
+        world = np.tile(np.eye(4), (len(owner), 1, 1))
+        for column, at in enumerate((ALONG, OUT, SIDE, POINT)):
+            world[:, :3, column] = frames[:, at : at + 3]
+        return MuscleJoints(tuple(names), owner.astype(np.int64), np.array(parents, np.int64), world)
+
+
+def _blend(u: Floats, crossing: float) -> Floats:
+    return smooth_step((u - crossing) / BLENDED + 0.5)
+
+
+def _check(muscles: tuple[LoftedMuscle, ...]) -> None:
+    names = [m.name for m in muscles]
+    for muscle in muscles:
+        where = f"muscle {muscle.name!r}"
+        if names.count(muscle.name) > 1:
+            raise EcorcheError("two muscles have this name", where=where, remedy="Rename one of them")
+        if muscle.joins and (muscle.joins not in names or muscle.joins == muscle.name):
+            others = [n for n in names if n != muscle.name]
+            raise EcorcheError(
+                f"it joins {muscle.joins!r}, and no other muscle is named so",
+                where=where,
+                remedy=suggestion(muscle.joins, others),
+            )
+        if not 0.0 <= muscle.crossing <= 1.0:
+            raise EcorcheError(
+                f"its crossing {muscle.crossing:g} is not on the muscle", where=where, remedy="Give 0 to 1"
+            )
