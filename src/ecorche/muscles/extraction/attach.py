@@ -17,8 +17,8 @@ import numpy.typing as npt
 from ecorche.base.rotations import normalise
 from ecorche.muscles.extraction.limbs import LimbBone
 from ecorche.muscles.extraction.rings import SpaceRings
+from ecorche.muscles.loft_frames import bind_axes
 from ecorche.muscles.lofted import LoftedMuscle, Rings, Wrap
-from ecorche.muscles.root_curves import root_curves
 from ecorche.skeleton.skeleton import Skeleton
 
 Floats = npt.NDArray[np.float64]
@@ -75,7 +75,7 @@ def limb_muscle(
     )
     wrap, crossing = _obstacle(bone, rings, side, skin, crosses, first)
     reach = dict.fromkeys((*bone.joints, ends[0].joint, ends[1].joint))
-    return on_root_curve(name, bone.full_name, ends, rings, wrap, crossing, tuple(reach), skeleton)
+    return on_root_curve(name, bone.full_name, ends, rings, wrap, crossing, tuple(reach))
 
 
 def _from_axis(bone: LimbBone, points: Floats) -> Floats:
@@ -102,11 +102,7 @@ def _end(
     crosses: bool,
 ) -> Attachment:
     """Origin (which = 0) or insertion (−1): the extended line of centres' nearest point of the bone."""
-    inner = 2 if which == 0 else -3
-    inner = int(np.clip(inner, -len(rings.centre), len(rings.centre) - 1))
-    last = rings.centre[which]
-    way = last - rings.centre[inner]
-    onward = normalise(way) if np.linalg.norm(way) > 1e-9 else bone.axis * (1.0 if which else -1.0)
+    last, onward = rings.centre[which], _onward(rings, which)
     height = SURFACE * float(skin[which])
     if not crosses:
         hinge = bone.end if which else bone.start
@@ -163,6 +159,16 @@ def _obstacle(
     ), hinge
 
 
+def _onward(rings: SpaceRings, which: int) -> Floats:
+    """Unit vector along which the line of centres goes on beyond its first (0) or last (−1) ring."""
+    inner = int(np.clip(2 if which == 0 else -3, -len(rings.centre), len(rings.centre) - 1))
+    way = rings.centre[which] - rings.centre[inner]
+    whole = rings.centre[-1] - rings.centre[0]
+    if np.linalg.norm(way) < 1e-9:
+        way = whole if which else -whole
+    return normalise(way)
+
+
 def on_root_curve(
     name: str,
     group: str,
@@ -171,7 +177,6 @@ def on_root_curve(
     wrap: Wrap | None,
     hinge: Floats,
     reach: tuple[int, ...],
-    skeleton: Skeleton,
 ) -> LoftedMuscle:
     """The muscle whose root curve runs between two ends, with its rings laid on that curve."""
     places = np.stack([ends[0].place, ends[1].place])
@@ -179,23 +184,15 @@ def on_root_curve(
     bare = LoftedMuscle(
         name, name, group, (ends[0].joint, ends[1].joint), places, outward, _no_rings(), wrap, reach=reach
     )
-    curve = root_curves([bare], skeleton.joint_count).bind
     shares = np.linspace(0.0, 1.0, SAMPLES)
-    points, tangents = (a[0] for a in curve.at(shares))
     way = normalise(rings.centre[-1] - rings.centre[0])
-    heights = np.maximum.accumulate(points @ way)
+    heights = np.maximum.accumulate(bind_axes(bare, shares).points @ way)
     heights = heights + 1e-12 * np.arange(SAMPLES)  # rising, for the search
     kept = _evenly(rings.centre @ way, heights[0], heights[-1])
     u = np.interp(rings.centre[kept] @ way, heights, shares)
-    here, tangent = (
-        np.stack([np.interp(u, shares, a[:, k]) for k in range(3)], axis=1) for a in (points, tangents)
-    )
-    tangent = normalise(tangent)
-    outward = outward - (outward @ tangent.mean(axis=0)) * tangent.mean(axis=0)
-    out = normalise(outward - (tangent @ outward)[:, None] * tangent)
-    side = np.cross(tangent, out)
-    basis = np.stack([out, side], axis=1)
-    centre = np.einsum("rkx,rx->rk", basis, rings.centre[kept] - here)
+    axes = bind_axes(bare, u)
+    basis = np.stack([axes.out, axes.side], axis=1)
+    centre = np.einsum("rkx,rx->rk", basis, rings.centre[kept] - axes.points)
     form = np.einsum("rkx,rxy,rly->rkl", basis, rings.form[kept], basis)
     half_axes, angle = _axes(form)
     crossing = float(np.interp(hinge @ way, heights, shares))
