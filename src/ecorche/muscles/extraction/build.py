@@ -18,8 +18,11 @@ from ecorche.muscles.extraction.bumps import limb_bumps
 from ecorche.muscles.extraction.ellipses import Ellipse, bump_ellipse
 from ecorche.muscles.extraction.limbs import LeftOut, LimbBone, limb_bones, limb_cuts, membership
 from ecorche.muscles.extraction.linking import LONG, PROMINENT, Track, linked
+from ecorche.muscles.extraction.overlap import dominated
 from ecorche.muscles.extraction.rings import SpaceRings, space_rings
 from ecorche.muscles.extraction.template_names import TemplateNames
+from ecorche.muscles.extraction.trunk import trunk_bumps, trunk_regions
+from ecorche.muscles.extraction.trunk_muscles import TrunkMuscles, trunk_ellipse
 from ecorche.muscles.extraction.trunk_plan import plan_trunk
 from ecorche.muscles.lofted import LoftedMuscle
 from ecorche.skeleton.naming import Naming
@@ -105,6 +108,7 @@ def extract_muscles(
     )
     left_out: list[LeftOut] = []
     regions = list(_limb_regions(places, corners, joints, shares, dominant, skeleton, naming, left_out))
+    regions += _trunk_regions(places, corners, joints, shares, dominant, skeleton, naming, left_out)
     return _assembled(regions, TemplateNames(skeleton, naming), left_out)
 
 
@@ -151,6 +155,27 @@ def _limb_regions(
         yield Region(
             bone.full_name, cuts, limb_bumps(cuts), bump_ellipse, _limb_maker(bone, span, skeleton, first)
         )
+
+
+def _trunk_regions(
+    points: Floats,
+    triangles: Ints,
+    joints: Ints,
+    shares: Floats,
+    dominant: Ints,
+    skeleton: Skeleton,
+    naming: Naming,
+    left_out: list[LeftOut],
+) -> Iterator[Region]:
+    """The regions of the trunk; their bumps are as prominent as they must be."""
+    trunk = trunk_regions(points, triangles, dominant, skeleton, naming)
+    left_out += trunk.left_out
+    if trunk.plan is None:
+        return
+    made = TrunkMuscles(trunk.plan, skeleton, points, joints, shares)
+    for region in trunk.regions:
+        cuts, bumps = trunk_bumps(region, points, trunk.plan)
+        yield Region(region.name, cuts, bumps, trunk_ellipse, made.maker(region), prominent=0.0)
 
 
 def _limb_maker(
@@ -202,6 +227,7 @@ def _assembled(regions: Sequence[Region], known: TemplateNames, left_out: list[L
             )
         bumps += [replace(b, cut=b.cut + len(cuts)) for b in region.bumps]
         cuts += [replace(c, region=number) for c in region.cuts]
+    tracks, muscles = _without_dominated(tracks, muscles, bumps, cuts, [r.name for r in regions], notes)
     names = _unique([m.name for m in muscles])
     muscles = [
         replace(
@@ -221,6 +247,28 @@ def _assembled(regions: Sequence[Region], known: TemplateNames, left_out: list[L
         tuple(left_out),
         tuple(notes),
     )
+
+
+def _without_dominated(
+    tracks: Sequence[Track],
+    muscles: Sequence[LoftedMuscle],
+    bumps: Sequence[Bump],
+    cuts: Sequence[Cut],
+    regions: Sequence[str],
+    notes: list[str],
+) -> tuple[list[Track], list[LoftedMuscle]]:
+    """Tracks and their muscles without those that another region shows better; that is noted."""
+    gone = dominated([t.bumps for t in tracks], bumps, cuts)
+    for lost, better in sorted(gone.items()):
+        notes.append(
+            f"{regions[tracks[lost].region]}: {muscles[lost].name!r} is the muscle that"
+            f" {regions[tracks[better].region]} shows better."
+        )
+    kept = [t for t in range(len(tracks)) if t not in gone]
+    numbers = {old: new for new, old in enumerate(kept)}
+    return [replace(tracks[t], joins=numbers.get(tracks[t].joins, -1)) for t in kept], [
+        muscles[t] for t in kept
+    ]
 
 
 def _unique(names: Sequence[str]) -> list[str]:

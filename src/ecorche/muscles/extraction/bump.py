@@ -24,6 +24,7 @@ class Cut:
         points: The curve, counter-clockwise seen against z where it is closed [m], shape (P, 3).
         flat: The same in (x, y) [m], shape (P, 2); curved surfaces are unrolled.
         closed: Whether the last point is joined to the first.
+        upward: Unit normals of a curved cutting surface at the points, shape (P, 3); None of a plane.
     """
 
     region: int
@@ -34,6 +35,12 @@ class Cut:
     points: Floats
     flat: Floats
     closed: bool
+    upward: Floats | None = None
+
+    def normal(self, point: int) -> Floats:
+        """The cutting surface's unit normal at one of the points, counted round, shape (3,)."""
+        normal: Floats = self.frame[2] if self.upward is None else self.upward[point % len(self.points)]
+        return normal
 
 
 @dataclass(frozen=True, eq=False)

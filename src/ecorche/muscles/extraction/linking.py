@@ -86,7 +86,7 @@ def linked(
     tops = np.stack([cuts[b.cut].points[b.top % len(cuts[b.cut].points)] for b in bumps])
     sizes = np.array([_radius(cuts[b.cut]) for b in bumps])
     standing = np.maximum([b.prominence for b in bumps], 1e-9)
-    axes = np.stack([cuts[b.cut].frame[2] for b in bumps])
+    axes = np.stack([cuts[b.cut].normal(b.top) for b in bumps])
 
     cost = np.full((count, 2 * count), 1e6)
     step = ranks[None, :] - ranks[:, None]

@@ -1,61 +1,51 @@
 """Bumps of a profile curve: how it departs from the smooth curve it would be without them.
 
 Text 001, "Identification of Potential Muscles": on neck, chest and abdomen the variation of the profile
-curves tells the muscles; it does not say against what. Here: against the curve smoothed by Whittaker and
-Henderson's method of order three, which takes out waves shorter than a stated length and leaves lines, parabolas and
-(within a thousandth) wide circles as they are, up to the ends of an open curve. What stands out over that
-base is a bump; the valleys between bumps are their borders; its prominence is how far its top stands over the
-higher of both valleys, each measured from the base.
+curves tells the muscles; it does not say against what. Here: how far the curve lies outside the ellipse that
+fits it, since a trunk is wider than deep and its flanks are no muscles, less the same smoothed along the
+curve by Whittaker and Henderson's method, which takes out waves shorter than a stated length. What stands out
+over both is a bump; the valleys between bumps are their borders; its prominence is how far its top stands
+over the higher of both valleys.
+
+The text fits an ellipse to a bump with weights that fall from its top. Of an open arc on a nearly flat chest
+any large ellipse fits, so here its long axis is the chord between the valleys, and only depth and height are
+fitted; the depth is bounded by the room over the bone.
 """
 
 from __future__ import annotations
-
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 from scipy.linalg import solveh_banded
 
 from ecorche.muscles.extraction.bump import Bump, Cut
+from ecorche.muscles.extraction.ellipses import Ellipse, fitted_ellipse
 
 Floats = npt.NDArray[np.float64]
 
 GRAIN = 0.12
 """Waves shorter than this share of the base's length are the mesh's facets, not the body's."""
+WIDEST = 2.5
+"""How much wider than deep the ellipse of an arc may be; a short arc fits a very flat one too."""
+FOOT = 0.25
+"""A bump ends where it is only this share of its prominence high, if that is before its valley."""
+SECOND_DIFFERENCE = (1.0, -2.0, 1.0)
 LEAST_WEIGHT = 0.02
 """Weight of the points at a bump's border."""
 
 
-@dataclass(frozen=True, eq=False)
-class Relief:
-    """A profile curve against its base.
-
-    Attributes:
-        height: How far each point stands out over the base [m], (P,); hollows are negative.
-        smooth: The curve without the mesh's facets, unrolled [m], (P, 2).
-        base: The base, unrolled [m], (P, 2).
-        outward: Unit vectors away from the body, unrolled, (P, 2).
-    """
-
-    height: Floats
-    smooth: Floats
-    base: Floats
-    outward: Floats
-
-
-def relief(cut: Cut, longest: float) -> Relief:
-    """How a section departs from its base.
+def relief(cut: Cut, longest: float) -> Floats:
+    """How far each point of a section stands out over its base [m], (P,); hollows are negative.
 
     Args:
         cut: A section with evenly spaced points, the body on its left.
         longest: Waves longer than this belong to the base [m].
     """
-    step = _spacing(cut)
-    smooth = smoothed(cut.flat, GRAIN * longest / step, 2, cut.closed)
-    base = smoothed(cut.flat, longest / step, 3, cut.closed)
-    along = _tangents(base, cut.closed)
-    outward = np.stack([along[:, 1], -along[:, 0]], axis=1)
-    return Relief(np.sum((smooth - base) * outward, axis=1), smooth, base, outward)
+    length = _length(cut)
+    count = len(cut.flat)
+    smooth = smoothed(cut.flat, GRAIN * longest * count / length, cut.closed)
+    away = _from_ellipse(smooth, cut.closed)
+    return away - smoothed(away, longest * count / length, cut.closed)
 
 
 def profile_bumps(cut: Cut, number: int, longest: float, least: float) -> list[Bump]:
@@ -67,9 +57,19 @@ def profile_bumps(cut: Cut, number: int, longest: float, least: float) -> list[B
         longest: Waves longer than this belong to the base [m].
         least: Least prominence [m].
     """
-    height = relief(cut, longest).height
+    return bumps_of_height(relief(cut, longest), number, least, cut.closed)
+
+
+def bumps_of_height(height: Floats, number: int, least: float, closed: bool) -> list[Bump]:
+    """The hills of a height (P,) along section ``number`` as bumps, those at least ``least`` high [m]."""
     found = []
-    for first, top, last, prominence in _hills(height, least, cut.closed):
+    for low, top, high, prominence in _hills(height, least, closed):
+        first, last = low, high  # without the level ground between a bump and a far valley
+        ground = height[top % len(height)] - (1.0 - FOOT) * prominence
+        while first < top - 2 and height[(first + 1) % len(height)] < ground:
+            first += 1
+        while last > top + 2 and height[(last - 1) % len(height)] < ground:
+            last -= 1
         own = height[np.arange(first, last + 1) % len(height)]
         floor = own[-1] + (own[0] - own[-1]) * np.linspace(1.0, 0.0, len(own))
         weights = np.clip((own - floor) / max(float((own - floor)[top - first]), 1e-12), LEAST_WEIGHT, 1.0)
@@ -78,32 +78,83 @@ def profile_bumps(cut: Cut, number: int, longest: float, least: float) -> list[B
     return found
 
 
-def smoothed(points: Floats, wavelength: float, order: int, closed: bool) -> Floats:
-    """Points with waves shorter than ``wavelength`` (in steps) taken out, after Whittaker and Henderson.
+def profile_ellipse(cut: Cut, bump: Bump, deepest: float) -> Ellipse:
+    """The ellipse of a bump in its section, unrolled.
 
-    Waves of that very length are halved. Polynomials of degree below ``order`` stay as they are.
+    The first half-axis lies along the chord between the bump's valleys; the second points outwards and is
+    fitted, weighted by the bump's weights, between a tenth of the first and ``deepest`` [m]. It reaches out
+    as far as the bump's top.
     """
-    count = len(points)
-    if count <= order or wavelength <= 2.0:
-        return np.array(points, np.float64)
-    stiffness = (2.0 * np.sin(np.pi / wavelength)) ** (-2 * order)
-    if closed:
-        turns = 2.0 * np.pi * np.arange(count // 2 + 1) / count
-        gain = 1.0 / (1.0 + stiffness * (2.0 - 2.0 * np.cos(turns)) ** order)
-        round_: Floats = np.fft.irfft(np.fft.rfft(points, axis=0) * gain[:, None], count, axis=0)
-        return round_
-    kernel = np.array([1.0])
-    for _ in range(order):
-        kernel = np.convolve(kernel, [-1.0, 1.0])
-    bands = np.zeros((order + 1, count))
-    for row in range(count - order):  # D'D, its upper bands only
-        for i in range(order + 1):
-            for j in range(i, order + 1):
-                bands[order - (j - i), row + j] += kernel[i] * kernel[j]
-    bands *= stiffness
-    bands[order] += 1.0
-    solved: Floats = solveh_banded(bands, np.asarray(points, np.float64))
-    return solved
+    arc = cut.flat[np.arange(bump.first, bump.last + 1) % len(cut.flat)]
+    chord = arc[-1] - arc[0]
+    length = float(np.linalg.norm(chord))
+    along = chord / max(length, 1e-12)
+    outward = np.array([along[1], -along[0]])
+    middle = 0.5 * (arc[0] + arc[-1])
+    half = max(0.5 * length, 1e-6)
+    x, y = (arc - middle) @ along / half, (arc - middle) @ outward
+    rise = np.sqrt(np.clip(1.0 - x**2, 0.0, 1.0))
+    shares = bump.weights / bump.weights.sum()
+    mean_rise, mean_height = shares @ rise, shares @ y
+    spread = shares @ (rise - mean_rise) ** 2
+    depth = float(shares @ ((rise - mean_rise) * (y - mean_height)) / max(spread, 1e-12))
+    depth = float(np.clip(depth, 0.1 * half, max(min(deepest, half), 0.1 * half)))
+    centre = middle + (y[bump.top - bump.first] - depth) * outward
+    return Ellipse(centre, np.array([half, depth]), float(np.arctan2(along[1], along[0])))
+
+
+def smoothed(values: Floats, wavelength: float, closed: bool, weights: Floats | None = None) -> Floats:
+    """Values along a curve with waves shorter than ``wavelength`` (in steps) taken out, (P, …).
+
+    Whittaker and Henderson's method of order two: waves of that very length are halved, straight lines stay
+    as they are up to the ends of an open curve. ``weights`` (P,) says how much each point counts, 1 without.
+    """
+    count = len(values)
+    if count < 4 or wavelength <= 2.0:
+        return np.array(values, np.float64)
+    counted = np.ones(count) if weights is None else weights
+    round_ = int(3.0 * wavelength) if closed else 0  # a closed curve goes on at both ends
+    line = np.arange(-round_, count + round_) % count
+    bands = np.zeros((3, len(line)))
+    for i, one in enumerate(SECOND_DIFFERENCE):  # D'D of the differences D, its upper bands only
+        for j, other in enumerate(SECOND_DIFFERENCE[i:], i):
+            bands[2 - (j - i), j : len(line) - 2 + j] += one * other
+    bands *= (2.0 * np.sin(np.pi / wavelength)) ** -4
+    bands[2] += counted[line]
+    pull = counted[line].reshape(-1, *(1,) * (values.ndim - 1))
+    solved: Floats = solveh_banded(bands, pull * values[line])
+    return solved[round_ : round_ + count]
+
+
+def _from_ellipse(curve: Floats, closed: bool) -> Floats:
+    """How far a curve's points lie outside the ellipse that fits it [m], (P,).
+
+    Where it would be more than `WIDEST` times as wide as deep: from a closed curve's middle, outside an arc's
+    chord.
+    """
+    fit = fitted_ellipse(curve, np.ones(len(curve)))
+    if fit is None or fit.half_axes[0] > WIDEST * fit.half_axes[1]:
+        return _from_middle(curve) if closed else _from_chord(curve)
+    local = (curve - fit.centre) @ fit.axes().T
+    # to first order: what the ellipse's equation is off, over its slope
+    equation = np.linalg.norm(local / fit.half_axes, axis=1)
+    slope = np.linalg.norm(local / fit.half_axes**2, axis=1) / np.maximum(equation, 1e-12)
+    outside: Floats = (equation - 1.0) / np.maximum(slope, 1e-12)
+    around, along = curve - fit.centre, np.gradient(curve, axis=0)
+    fitted_from_hollow_side = np.median(around[:, 0] * along[:, 1] - around[:, 1] * along[:, 0]) < 0.0
+    return -outside if fitted_from_hollow_side else outside
+
+
+def _from_middle(curve: Floats) -> Floats:
+    distance: Floats = np.linalg.norm(curve - curve.mean(axis=0), axis=1)
+    return distance
+
+
+def _from_chord(curve: Floats) -> Floats:
+    chord = curve[-1] - curve[0]
+    outward = np.array([chord[1], -chord[0]]) / max(float(np.linalg.norm(chord)), 1e-12)
+    beside: Floats = (curve - curve[0]) @ outward
+    return beside
 
 
 def _hills(height: Floats, least: float, closed: bool) -> list[tuple[int, int, int, float]]:
@@ -155,14 +206,7 @@ def _turning_points(line: Floats) -> list[int]:
     return [0, *(int(moving[t]) for t in turns), len(line) - 1]
 
 
-def _spacing(cut: Cut) -> float:
-    steps = np.linalg.norm(np.diff(cut.flat, axis=0), axis=1)
-    return max(float(np.median(steps)), 1e-9)
-
-
-def _tangents(curve: Floats, closed: bool) -> Floats:
-    """Unit vectors along a curve, (P, 2)."""
-    around = np.vstack([curve[-1:], curve, curve[:1]])
-    along = 0.5 * (around[2:] - around[:-2]) if closed else np.gradient(curve, axis=0)
-    unit: Floats = along / np.maximum(np.linalg.norm(along, axis=1), 1e-12)[:, None]
-    return unit
+def _length(cut: Cut) -> float:
+    """Along a section, unrolled [m]."""
+    points = np.vstack([cut.flat, cut.flat[:1]]) if cut.closed else cut.flat
+    return max(float(np.linalg.norm(np.diff(points, axis=0), axis=1).sum()), 1e-9)

@@ -87,7 +87,8 @@ def _in_space(cut: Cut, bump: Bump, ellipse: Ellipse) -> tuple[Floats, Floats, F
     if min(scale) < 1e-12:
         along, flat_along = cut.frame[0], np.array([1.0, 0.0])
     along, flat_along = normalise(along), normalise(flat_along)
-    normal = cut.frame[2] - (cut.frame[2] @ along) * along
+    up = cut.normal(bump.top)
+    normal = up - (up @ along) * along
     # the body is on the left of the curve, seen against z; so outwards is to its right
     outward = np.cross(along, normalise(normal)) if np.linalg.norm(normal) > 1e-9 else cut.frame[1]
     flat_outward = np.array([flat_along[1], -flat_along[0]])

@@ -4,8 +4,8 @@ Text 001, "Profile Curves of Skin Model": the torso has muscle groups that follo
 centred at the shoulders, one round the neck, one along the abdomen, each with cutting surfaces of its own.
 
 - Shoulders and hips: spheres about the joint; muscles of chest, back and haunch converge on it.
-- Limb roots: the muscle over the joint (deltoid) turns with the limb; planes fan from the girdle to the
-  limb. Where the limb folds in the midplane's direction, as a dog's, planes across its first bone.
+- Limb roots, "caps": the muscle over the joint (deltoid) turns with the limb; planes fan from the girdle to
+  the limb. Where the limb folds in the midplane's direction, as a dog's, planes across its first bone.
 - Neck: planes across it; left and right of it planes fan from the skull's base out to the shoulder.
 - Abdomen: parallel planes along the trunk's axis.
 
@@ -26,6 +26,7 @@ import numpy.typing as npt
 
 from ecorche.base.contours import Contour, contours
 from ecorche.muscles.extraction.bump import Bump, Cut
+from ecorche.muscles.extraction.caps import cap_bumps
 from ecorche.muscles.extraction.cutting_surfaces import (
     CuttingSurfaces,
     fan_along,
@@ -45,15 +46,17 @@ SPACING = 0.09
 """Between sections, as a share of the region's half-width: 1.2 cm on a man's trunk, 6 mm on his neck."""
 STEP = 0.035
 """Between points of a section, as a share of the trunk's half-width: 5 mm on a man."""
-LONGEST = 2.0
-"""Waves longer than this many half-widths belong to the body, not to a muscle: 28 cm on a man's chest."""
-LEAST = 0.03
-"""Least prominence of a bump, as a share of the half-width: 4 mm on a man."""
+LONGEST = 1.5
+"""Waves longer than this many half-widths belong to the body, not to a muscle: 20 cm on a man's chest."""
+LEAST = 0.045
+"""Least prominence of a bump, as a share of the half-width: 6 mm on a man's chest, 3 mm on his neck."""
+LEAST_OVER_JOINT = 0.06
+"""The same for the swelling over a shoulder or hip: 5 mm on a man."""
 BEYOND_MIDDLE = 0.25
 """How far over the midplane a side's sections go on, in half-widths, so that their ends are sure."""
 SHORTEST = 0.8
 """Sections shorter than this many half-widths tell nothing of a variation."""
-GRAZING = 0.85
+GRAZING = 0.8
 """Cosine between the skin's normal and the cutting surfaces' above which they graze it, and tell nothing."""
 WIDE = 2.2
 """How far from the bones skin of a neck or limb root is read, as a multiple of its thickness there."""
@@ -75,6 +78,7 @@ class TrunkRegion:
         triangles: Its part of the skin, as vertex numbers, (T, 3).
         side: 1 or −1: bumps whose top lies on the other side of the midplane are the other side's; 0: both.
         width: Half-width of the body there [m], to which its other lengths are in proportion.
+        cap: Places of trunk, joint and next joint [m], (3, 3), where the region lies over a joint; else None.
     """
 
     name: str
@@ -84,6 +88,7 @@ class TrunkRegion:
     triangles: Ints
     side: int
     width: float
+    cap: Floats | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,8 +131,7 @@ def trunk_regions(
         if isinstance(found, str):
             left_out.append((name, found))
             continue
-        surfaces, within, reach, width = found
-        region = skin.region(name, first + len(regions), surfaces, within, reach, side, width)
+        region = skin.region(name, first + len(regions), side, found)
         if isinstance(region, str):
             left_out.append((name, region))
         else:
@@ -147,24 +151,38 @@ def trunk_cuts(region: TrunkRegion, points: Floats) -> list[Cut]:
             along = _evenly(curve, STEP * region.width)
             flat = region.surfaces.flat(along, float(level))
             share = rank / max(len(region.levels) - 1, 1)
-            cuts.append(Cut(region.number, rank, share, origin, frame, along, flat, curve.closed))
+            upward = np.ascontiguousarray(region.surfaces.upward(along))
+            cuts.append(Cut(region.number, rank, share, origin, frame, along, flat, curve.closed, upward))
     return cuts
 
 
-def trunk_bumps(region: TrunkRegion, cuts: Sequence[Cut], plan: TrunkPlan, first: int = 0) -> list[Bump]:
-    """The bumps in a region's sections; ``first`` is the number of its first section."""
-    middle = plan.start
-    bumps = []
-    for number, cut in enumerate(cuts):
-        for bump in profile_bumps(cut, first + number, LONGEST * region.width, LEAST * region.width):
-            top = cut.points[bump.top % len(cut.points)]
-            aside = float((top - middle) @ plan.left)
-            if (region.side or np.sign(aside)) * aside >= IN_THE_MIDDLE * region.width:
-                bumps.append(bump)
-    return bumps
+def trunk_bumps(region: TrunkRegion, points: Floats, plan: TrunkPlan) -> tuple[list[Cut], list[Bump]]:
+    """The sections of a region and the bumps in them; ``Bump.cut`` counts these sections."""
+    cuts = trunk_cuts(region, points)
+    least = LEAST * region.width
+    if region.cap is not None:
+        cuts = _longest_each_rank(cuts)
+        from_bones = [_from_way(c.points, *region.cap) for c in cuts]
+        cuts, bumps = cap_bumps(cuts, from_bones, LEAST_OVER_JOINT * region.width)
+    else:
+        bumps = [b for n, c in enumerate(cuts) for b in profile_bumps(c, n, LONGEST * region.width, least)]
+    tops = np.array([cuts[b.cut].points[b.top % len(cuts[b.cut].points)] for b in bumps]).reshape(-1, 3)
+    aside = (tops - plan.start) @ plan.left
+    sides = region.side if region.side else np.sign(aside)
+    own = sides * aside >= IN_THE_MIDDLE * region.width
+    return cuts, [b for b, mine in zip(bumps, own, strict=True) if mine]
 
 
-_Group = tuple[CuttingSurfaces, Bools, tuple[float, float], float]
+def _longest_each_rank(cuts: Sequence[Cut]) -> list[Cut]:
+    """Of the sections of one level the one with most points."""
+    longest: dict[int, Cut] = {}
+    for cut in cuts:
+        if cut.rank not in longest or len(cut.points) > len(longest[cut.rank].points):
+            longest[cut.rank] = cut
+    return [longest[rank] for rank in sorted(longest)]
+
+
+_Group = tuple[CuttingSurfaces, Bools, tuple[float, float], float, Floats | None]
 
 
 class _TrunkSkin:
@@ -186,17 +204,9 @@ class _TrunkSkin:
         beyond: Bools = side * self.side > -BEYOND_MIDDLE * self.width
         return beyond
 
-    def region(
-        self,
-        name: str,
-        number: int,
-        surfaces: CuttingSurfaces,
-        within: Bools,
-        reach: tuple[float, float],
-        side: int,
-        width: float,
-    ) -> TrunkRegion | str:
-        """The region of some vertices, between two levels, or why it is none."""
+    def region(self, name: str, number: int, side: int, group: _Group) -> TrunkRegion | str:
+        """The region of a group of muscles, or why it is none."""
+        surfaces, within, reach, width, cap = group
         crossed = np.abs(np.sum(surfaces.upward(self.points) * self.normals, axis=1)) < GRAZING
         within = within & crossed
         if int(within.sum()) < FEWEST_VERTICES:
@@ -208,7 +218,7 @@ class _TrunkSkin:
             return "the skin there is too short for four sections"
         levels = low + (high - low) * (np.arange(count) + 0.5) / count
         triangles = self.triangles[within[self.triangles].all(axis=1)]
-        return TrunkRegion(name, number, surfaces, levels, triangles, side, width)
+        return TrunkRegion(name, number, surfaces, levels, triangles, side, width, cap)
 
 
 def _groups(skin: _TrunkSkin) -> list[tuple[str, int, _Group | str]]:
@@ -243,7 +253,7 @@ def _about(skin: _TrunkSkin, root: LimbRoot) -> _Group | str:
     pole = plan.start + ((ball - plan.start) @ plan.axis) * plan.axis - ball
     length = float(np.linalg.norm(plan.end - plan.start))
     surfaces = spheres_about(ball, pole, plan.axis)
-    return surfaces, within, (0.3 * inner, min(0.65 * length, inner + 1.2 * skin.width)), skin.width
+    return surfaces, within, (0.3 * inner, min(0.65 * length, inner + 1.2 * skin.width)), skin.width, None
 
 
 def _over(skin: _TrunkSkin, root: LimbRoot) -> _Group | str:
@@ -253,6 +263,8 @@ def _over(skin: _TrunkSkin, root: LimbRoot) -> _Group | str:
     bone = float(np.linalg.norm(following - ball))
     if bone < 1e-6 * skin.width:
         return "the limb's first bone has no length"
+    if root.kind == "hip" and abs(float(plan.axis @ (following - ball))) > 0.8 * bone:
+        return "the leg goes on along the trunk, so that its own sections show what lies over the hip"
     limb = skin.part == plan.limb(root)
     if int(limb.sum()) < FEWEST_VERTICES:
         return "the limb has no skin"
@@ -263,15 +275,16 @@ def _over(skin: _TrunkSkin, root: LimbRoot) -> _Group | str:
     before = plan.start + ((ball - plan.start) @ plan.axis) * plan.axis
     fan = fan_along(before, ball, following, 1.5 * thick)
     folds = fan is not None and abs(float(fan.axis @ plan.left)) > 0.7
-    near = _from_way(points, before, ball, following) < WIDE * thick
+    way = np.stack([before, ball, following])
+    near = _from_way(points, *way) < WIDE * thick
     own = ((skin.part == 0) | limb) & skin.on_side(root.side) & near
     if fan is None or folds:
-        planes = planes_along(ball, following, plan.left)
+        planes = planes_along(ball, following, root.side * plan.left)
         outer = root.side * (points - ball) @ plan.left > -0.2 * thick
-        return planes, own & outer, (-0.6 * bone, 0.9 * bone), width
+        return planes, own & outer, (0.0, 0.8 * bone), width, way
     within = own & (fan.beside(points) > 0.8 * fan.radius)
     bend = fan.radius * fan.turn
-    return fan, within, (-0.8 * fan.radius, bend + 0.6 * bone), width
+    return fan, within, (0.4 * bend, bend + 0.6 * bone), width, way
 
 
 def _neck(skin: _TrunkSkin) -> _Group | str:
@@ -282,7 +295,8 @@ def _neck(skin: _TrunkSkin) -> _Group | str:
     base, skull, length, thick = measured
     planes = planes_along(base, skull, skin.plan.left)
     near = _from_way(skin.points, base, skull) < WIDE * thick
-    return planes, (skin.part <= 1) & near, (-0.2 * length, 1.1 * length), thick
+    throat = (skin.part == 2) & (_from_way(skin.points, base, skull) < 1.3 * thick)  # moves with the head
+    return planes, ((skin.part <= 1) & near) | throat, (-0.2 * length, 0.9 * length), thick, None
 
 
 def _neck_to_shoulder(skin: _TrunkSkin, root: LimbRoot) -> _Group | str:
@@ -301,7 +315,7 @@ def _neck_to_shoulder(skin: _TrunkSkin, root: LimbRoot) -> _Group | str:
     near = _from_way(points, skull, base, shoulder) < WIDE * thick
     within = (skin.part <= 1) & skin.on_side(root.side) & near & (fan.beside(points) > 0.2 * fan.radius)
     reach = (-before - 0.3 * thick, fan.radius * fan.turn + max(0.8 * after, 0.0))
-    return fan, within, reach, float(np.sqrt(thick * skin.width))
+    return fan, within, reach, float(np.sqrt(thick * skin.width)), None
 
 
 def _measured_neck(skin: _TrunkSkin) -> tuple[Floats, Floats, float, float] | str:
@@ -324,7 +338,7 @@ def _abdomen(skin: _TrunkSkin) -> _Group:
     plan = skin.plan
     length = float(np.linalg.norm(plan.end - plan.start))
     planes = planes_along(plan.start, plan.end, plan.left)
-    return planes, skin.part == 0, (0.05 * length, 0.8 * length), skin.width
+    return planes, skin.part == 0, (0.05 * length, 0.8 * length), skin.width, None
 
 
 def _normals(points: Floats, triangles: Ints) -> Floats:

@@ -1,0 +1,156 @@
+"""From rings on the trunk to a muscle: what it is attached to, and what it bends round.
+
+Text 001 ends a muscle at the nearest point of a bone. A rig has no ribs, breastbone or shoulder blade: the
+nearest bone of a chest muscle would be the spine, deep inside. So here an end on the trunk stays under the
+skin where the muscle stops showing, and moves with the joint that moves the skin there; an end at a limb goes
+on to the limb's first bone, an end at the head to the skull. A muscle on a limb's bone bends over a sphere at
+the joint, whose radius is a stated share of the distance of the muscle from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+
+from ecorche.base.rotations import normalise
+from ecorche.muscles.extraction.attach import Attachment, on_root_curve
+from ecorche.muscles.extraction.bump import Bump, Cut
+from ecorche.muscles.extraction.ellipses import Ellipse
+from ecorche.muscles.extraction.profiles import profile_ellipse
+from ecorche.muscles.extraction.rings import SpaceRings
+from ecorche.muscles.extraction.trunk import TrunkRegion
+from ecorche.muscles.extraction.trunk_plan import LimbRoot, TrunkPlan
+from ecorche.muscles.lofted import LoftedMuscle, Wrap
+from ecorche.skeleton.skeleton import Skeleton
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+ONTO_LIMB = 0.15, 0.45
+"""Between these shares of a limb's first bone muscles of the trunk are attached to it."""
+ON_BONE = 0.3
+"""Height of an attachment over a limb's bone, share of the last ring's distance from it."""
+ONWARD = 0.6
+"""How far an end on the trunk goes on past the last ring, in half-widths of that ring."""
+OBSTACLE = 0.5
+"""Radius of the sphere at a joint, share of the muscle's least distance from the joint."""
+DEEPEST = 0.35
+"""Half the thickness of a muscle of the trunk is at most this share of its half-width."""
+NEIGHBOURS = 12
+"""How many vertices of the skin say what joint moves it at an end."""
+
+
+def trunk_ellipse(cut: Cut, bump: Bump) -> Ellipse:
+    """The ellipse of a bump of the trunk."""
+    count = len(cut.flat)
+    chord = cut.flat[bump.last % count] - cut.flat[bump.first % count]
+    return profile_ellipse(cut, bump, DEEPEST * 0.5 * float(np.linalg.norm(chord)))
+
+
+class TrunkMuscles:
+    """Makes muscles of one character's trunk."""
+
+    def __init__(
+        self, plan: TrunkPlan, skeleton: Skeleton, points: Floats, joints: Ints, shares: Floats
+    ) -> None:
+        self.plan, self.skeleton = plan, skeleton
+        self._points, self._joints, self._shares = points, joints, shares
+        self._heads: Floats = skeleton.bind_world[:, :3, 3]
+
+    def maker(self, region: TrunkRegion) -> Callable[[SpaceRings], LoftedMuscle | None]:
+        """What makes a muscle of a region's rings."""
+        return lambda rings: self.muscle(region, rings)
+
+    def muscle(self, region: TrunkRegion, rings: SpaceRings) -> LoftedMuscle | None:
+        """The muscle of rings; None where both its ends would move as one, so that it never changes."""
+        plan = self.plan
+        root = next((r for r in plan.roots if region.name.startswith(r.name)), None)
+        first = self._end(rings, 0, self._goal(region, root, 0))
+        last = self._end(rings, -1, self._goal(region, root, -1))
+        if first.joint == last.joint:
+            first, last = self._apart(first, last)
+        if first.joint == last.joint:
+            return None
+        hinge, wrap = self._obstacle(root, rings, first, last)
+        reach = dict.fromkeys((first.joint, last.joint, *self._moved_by(rings)))
+        name = self._name(region, rings)
+        return on_root_curve(name, region.name, (first, last), rings, wrap, hinge, tuple(reach))
+
+    def _goal(self, region: TrunkRegion, root: LimbRoot | None, which: int) -> int | None:
+        """The joint whose bone an end of a region's muscles goes on to; None: it stays where it is."""
+        plan = self.plan
+        if region.cap is not None and root is not None:
+            return root.ball if which else None
+        if root is not None:
+            return None if which else root.ball
+        if region.name == "neck":
+            return plan.neck[-1] if which else None
+        if region.name.endswith("neck"):
+            return None if which else plan.neck[-1]
+        return None
+
+    def _end(self, rings: SpaceRings, which: int, goal: int | None) -> Attachment:
+        """The muscle's origin (which = 0) or insertion (−1)."""
+        last = rings.centre[which]
+        inner = rings.centre[min(2, len(rings.centre) - 1) if which == 0 else max(-3, -len(rings.centre))]
+        onward = normalise(last - inner) if np.linalg.norm(last - inner) > 1e-9 else np.zeros(3)
+        limb = next((r for r in self.plan.roots if r.ball == goal), None)
+        if goal is None or limb is None:
+            half = float(np.sqrt(np.linalg.eigvalsh(rings.form[which])[-1]))
+            joint = self._mover(rings.top[which]) if goal is None else goal
+            return Attachment(joint, last + ONWARD * half * onward)
+        start, end = self._heads[limb.ball], self._heads[limb.next]
+        low, high = (start + share * (end - start) for share in ONTO_LIMB)
+        shares = np.linspace(0.0, 1.0, 33)[:, None]
+        places = low + shares * (high - low)
+        place = places[int(np.argmin(np.linalg.norm(places - last, axis=1)))]
+        return Attachment(goal, place + ON_BONE * (last - place))
+
+    def _mover(self, place: Floats) -> int:
+        """The joint that moves the skin at a place most."""
+        near = np.argsort(np.sum((self._points - place) ** 2, axis=1), kind="stable")[:NEIGHBOURS]
+        total = np.bincount(self._joints[near].ravel(), self._shares[near].ravel(), self.skeleton.joint_count)
+        return int(np.argmax(total))
+
+    def _moved_by(self, rings: SpaceRings) -> list[int]:
+        """The joints that move the skin over a muscle."""
+        return list(dict.fromkeys(self._mover(top) for top in rings.top))
+
+    def _apart(self, first: Attachment, last: Attachment) -> tuple[Attachment, Attachment]:
+        """Both ends, the one nearer to another joint of the spine moving with that joint."""
+        spine = [j for j in (*self.plan.spine, *self.plan.neck[:1]) if j != first.joint]
+        if not spine:
+            return first, last
+        gaps = np.linalg.norm(self._heads[spine][:, None] - [first.place, last.place], axis=-1)
+        nearest, which = np.unravel_index(int(np.argmin(gaps)), gaps.shape)
+        moved = Attachment(spine[int(nearest)], (first, last)[which].place)
+        return (moved, last) if which == 0 else (first, moved)
+
+    def _obstacle(
+        self, root: LimbRoot | None, rings: SpaceRings, first: Attachment, last: Attachment
+    ) -> tuple[Floats, Wrap | None]:
+        """The joint the muscle crosses [m], and what it bends round there."""
+        middle = rings.centre.mean(axis=0)
+        if root is None or root.ball not in (first.joint, last.joint):
+            joint = last.joint if int(self.skeleton.parents[last.joint]) >= 0 else first.joint
+            return self._heads[joint], None
+        hinge = self._heads[root.ball]
+        line = last.place - first.place
+        axis = np.cross(middle - hinge, line)
+        if np.linalg.norm(axis) < 1e-9:
+            return hinge, None
+        radius = OBSTACLE * float(np.linalg.norm(rings.centre - hinge, axis=1).min())
+        return hinge, Wrap("sphere", root.ball, hinge, normalise(axis), radius)
+
+    def _name(self, region: TrunkRegion, rings: SpaceRings) -> str:
+        """Such as ``"shoulder front, left"``."""
+        plan = self.plan
+        middle = rings.top.mean(axis=0) - plan.start
+        side = "left" if middle @ plan.left > 0.0 else "right"
+        out = rings.outward.mean(axis=0)
+        ahead, aside = float(out @ plan.front), abs(float(out @ plan.left))
+        where = "front" if ahead > max(aside, 0.0) else "back" if -ahead > aside else "side"
+        stem = region.name.removeprefix("left ").removeprefix("right ")
+        return f"{stem} {where}, {side}"
