@@ -26,6 +26,8 @@ from ecorche.muscles.activation import Constant
 from ecorche.muscles.fit import fit_to_skin
 from ecorche.muscles.muscle import Muscle
 from ecorche.muscles.musculature import Musculature, musculature
+from ecorche.muscles.packed_sections import PackedSections
+from ecorche.muscles.posing import pose, posing_memory
 from ecorche.muscles.scapula import VirtualScapula
 from ecorche.muscles.template import TEMPLATE, place
 from ecorche.skeleton.kinematics import difference_from_bind
@@ -96,8 +98,8 @@ class Muscled:
     def steps(self) -> dict[str, Callable[[], object]]:
         """The steps of a frame, in their order; the muscles as a whole, then two of their parts."""
         bulge, plan = self._muscles.bulge(self._active), self.musculature.plan(self.skin.stations_read)
-        posed = self.musculature.packed(plan, self._difference, bulge)
-        copy = np.empty_like(self._out)
+        tables, copy = posing_memory(plan, exact=False), np.empty_like(self._out)
+        posed = PackedSections(tables.table, tables.lines)
         return {
             "joints": lambda: difference_from_bind(self._skeleton, self._local),
             "linear skinning": lambda: self._linear.apply(self._difference, out=self._out),
@@ -105,7 +107,7 @@ class Muscled:
                 (self._out,), self._difference, self._active, in_place=True
             ),
             "normals": lambda: self._normals.apply([self._out]),
-            "of the muscles: posing": lambda: self.musculature.packed(plan, self._difference, bulge),
+            "of the muscles: posing": lambda: pose(plan, self._difference, bulge, tables),
             "of the muscles: displacement": lambda: self.skin.apply(posed, copy, copy),
         }
 

@@ -11,10 +11,10 @@ from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from ecorche.base.signed_distance import SignedSurface
 from ecorche.body.character import Character
+from ecorche.body.displacement import Displacement, bulge_in_frame
 from ecorche.body.frames import PointSet
 from ecorche.body.garments import garment_transfers
 from ecorche.body.muscle_specs import muscles_of
@@ -30,7 +30,6 @@ from ecorche.muscles.activation import (
 from ecorche.muscles.centre_lines import stations
 from ecorche.muscles.muscle import Muscle
 from ecorche.muscles.musculature import Musculature, musculature
-from ecorche.muscles.posing_plan import PosingPlan
 from ecorche.skeleton.naming.recognise import recognise
 from ecorche.skin.delta_transfer import DeltaTransfer
 from ecorche.skin.influence import Influences, Template, influence
@@ -75,8 +74,8 @@ class BodyMuscles:
         return np.array([muscle.largest_bulge for muscle in self.musculature.muscles])
 
     @cached_property
-    def _plan(self) -> PosingPlan:
-        return self.musculature.plan(self.sliding.stations_read)
+    def _displacement(self) -> Displacement:
+        return Displacement(self.musculature, self.sliding, self._largest_bulge)
 
     @cached_property
     def _has_garments(self) -> bool:
@@ -88,7 +87,7 @@ class BodyMuscles:
         if activation is None:
             return np.ones(len(largest))
         bulge, alpha = np.empty(len(largest)), np.asarray(activation, np.float64)
-        if alpha.shape == bulge.shape and _bulge(alpha, largest, bulge):
+        if alpha.shape == bulge.shape and bulge_in_frame(alpha, largest, bulge):
             return bulge
         # what cannot be is refused in words there
         return bulge_from_activation(activation, largest)
@@ -109,12 +108,15 @@ class BodyMuscles:
             activation: Of each muscle, (M,), 0 to 1; None for muscles at rest.
             in_place: Whether the given arrays may be changed.
         """
-        posed = self.musculature.packed(self._plan, difference, self.bulge(activation))
         moved, skin = list(points), points[self.skin]
         # garments take over what has changed, and for that the skin as it was is needed
-        moved[self.skin] = self.sliding.apply(
-            posed, skin, skin if in_place and not self._has_garments else None
-        )
+        same = in_place and not self._has_garments
+        slid = skin if same else skin.copy()
+        if not self._displacement.apply(slid, difference, activation):
+            # what cannot be is refused in words there
+            posed = self.musculature.sections(difference, self.bulge(activation))
+            slid = self.sliding.apply(posed, skin, skin if same else None)
+        moved[self.skin] = slid
         if self._has_garments:
             deltas = moved[self.skin] - skin
             for number, garment in enumerate(self.garments):
@@ -134,16 +136,6 @@ class BodyMuscles:
         for array in arrays:
             update(array.tobytes())
         update(self.musculature.volume.encode())
-
-
-@njit(cache=True)  # type: ignore[untyped-decorator]
-def _bulge(activation: Floats, largest: Floats, bulge: Floats) -> bool:
-    """`bulge_from_activation` of one frame; False where something cannot be."""
-    fine = True
-    for m in range(len(bulge)):
-        fine &= activation[m] >= 0.0 and activation[m] <= 1.0 and largest[m] >= 1.0
-        bulge[m] = 1.0 + activation[m] * (largest[m] - 1.0)
-    return fine
 
 
 def compile_muscles(

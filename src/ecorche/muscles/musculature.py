@@ -17,7 +17,7 @@ from ecorche.errors import EcorcheError
 from ecorche.muscles.muscle import Muscle
 from ecorche.muscles.packed_sections import PackedSections
 from ecorche.muscles.paths import paths_at
-from ecorche.muscles.posing import PosedTables, posed_tables
+from ecorche.muscles.posing import PosedTables, pose, posing_memory
 from ecorche.muscles.posing_plan import PosingPlan, posing_plan
 from ecorche.muscles.scapula import VirtualScapula, difference_with, with_scapulae
 from ecorche.muscles.section_frames import PosedFrames, SectionFrames, section_frames
@@ -88,29 +88,26 @@ class Musculature:
         tension = np.ascontiguousarray(bulge, np.float64)
         if tension.shape == ():
             tension = np.full(len(self.muscles), float(tension))
-        posed = self._tables(self._whole, np.ascontiguousarray(difference, np.float64), tension, exact=True)
-        if posed is None:
-            # what cannot be is refused in words there
-            return path_sections(*self.posed(difference, bulge))
-        return posed_sections(self.spindles, self._whole, tension, posed)
+        tables = posing_memory(self._whole, exact=True)
+        if self._pose(self._whole, np.ascontiguousarray(difference, np.float64), tension, tables):
+            return posed_sections(self.spindles, self._whole, tension, tables)
+        # what cannot be is refused in words there
+        return path_sections(*self.posed(difference, bulge))
 
     def packed(self, plan: PosingPlan, difference: Floats, bulge: Floats) -> PackedSections:
         """The muscles in one pose as the skin reads them, and of them only what a plan is for.
 
         ``difference`` (joints, 4, 4) and ``bulge`` (M,) are C-contiguous float64.
         """
-        posed = self._tables(plan, difference, bulge, exact=False)
-        if posed is None:
-            return path_sections(*self.posed(difference, bulge)).packed
-        return PackedSections(posed.table, posed.lines)
+        tables = posing_memory(plan, exact=False)
+        if self._pose(plan, difference, bulge, tables):
+            return PackedSections(tables.table, tables.lines)
+        return path_sections(*self.posed(difference, bulge)).packed
 
-    def _tables(
-        self, plan: PosingPlan, difference: Floats, bulge: Floats, *, exact: bool
-    ) -> PosedTables | None:
+    def _pose(self, plan: PosingPlan, difference: Floats, bulge: Floats, tables: PosedTables) -> bool:
         joints = len(plan.turning) - len(self.scapulae)
-        if difference.shape != (joints, 4, 4) or bulge.shape != (len(self.muscles),):
-            return None
-        return posed_tables(plan, difference, bulge, exact=exact)
+        fits = difference.shape == (joints, 4, 4) and bulge.shape == (len(self.muscles),)
+        return bool(fits and pose(plan, difference, bulge, tables))
 
 
 def musculature(

@@ -6,7 +6,8 @@ joints first (`posed_joints`), virtual scapulae among them, then nodes (`posed_n
 stations of bent ones (`posed_stations`), all numbers in float64 until the float32 rows of `packed_sections`
 are filled. Nodes and stations are posed four at a time (`quads`) without a branch; so each has the same bits
 whatever others are posed with it, and a plan of what one skin reads gives that skin exactly what the plan of
-everything would. One thread has posed all muscles long before another would have woken up.
+everything would. One thread has posed all muscles long before another would have woken up, and memory that
+is used again (`posing_memory`) spares it what takes a third as long as the posing: getting fresh memory.
 """
 
 from __future__ import annotations
@@ -17,12 +18,10 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from ecorche.base.lanes import WIDTH, load, store
 from ecorche.muscles.centre_lines import STATIONS
 from ecorche.muscles.packed_sections import (
     ALONG,
     BULGE,
-    COLUMNS,
     CURVES,
     HEIGHT,
     ORIGIN,
@@ -56,7 +55,6 @@ from ecorche.muscles.triples import cross, dot, plus, read, scaled, times, turne
 
 Floats = npt.NDArray[np.float64]
 Reals = npt.NDArray[np.float32]
-Ints = npt.NDArray[np.int64]
 Naturals = npt.NDArray[np.uint32]
 
 # columns of a muscle in a frame: its frame, length and the change of its belly's thickness
@@ -67,82 +65,65 @@ class PosedTables(NamedTuple):
     """One frame of the muscles of a plan.
 
     Attributes:
+        moved, turn: How far the joints have moved, (joints, MOVED), and turned, (joints, TURN).
+        nodes: Of the paths, (N, NODE_COLUMNS).
+        overs: One over the length of each posed muscle, (K,).
+        places: Of the stations of bent lines by fours, (G, PLACE, 4).
         numbers: Of the muscles, in the columns `FRAME` (origin, along, out, side; of straight ones), `LENGTH`
             and `CHANGE`.
         stations: What ``lines`` is rounded from, of the same shape; without rows where nobody asked for it.
         table, lines: See `PackedSections`.
     """
 
+    moved: Floats
+    turn: Floats
+    nodes: Floats
+    overs: Floats
+    places: Floats
     numbers: Floats
     stations: Floats
     table: Reals
     lines: Reals
 
 
-def posed_tables(
-    plan: PosingPlan, difference: Floats, bulge: Floats, *, exact: bool = True
-) -> PosedTables | None:
-    """One frame, for the character's own joints ``M − I`` (joints, 4, 4) and the bulge of each muscle (M,).
-
-    ``exact`` asks for the stations in float64 too, which the skin does without.
-    None where something cannot be: nodes that coincide, a joint scaled to nothing, a bulge of zero or less,
-    numbers that are not finite. `SectionFrames.moved` and `contract` say which, or do without this shortcut.
-    """
+def posing_memory(plan: PosingPlan, *, exact: bool) -> PosedTables:
+    """Memory for one frame of a plan; ``exact`` asks for the stations in float64, which skin does without."""
     count, lines = len(plan.rows), plan.line_count
-    tables = PosedTables(
-        np.empty((count, NUMBERS)),
-        np.empty((lines if exact else 0, STATIONS, STATION_COLUMNS)),
-        np.empty((count, COLUMNS), np.float32),
-        np.empty((lines, STATIONS, STATION_COLUMNS), np.float32),
+    return PosedTables(
+        moved=np.empty((len(plan.turning), MOVED)),
+        turn=np.empty((len(plan.turning), TURN)),
+        nodes=np.empty((len(plan.joints), NODE_COLUMNS)),
+        overs=np.empty(len(plan.muscles)),
+        places=np.empty((len(plan.named), PLACE, 4)),
+        numbers=np.empty((count, NUMBERS)),
+        stations=np.empty((lines if exact else 0, STATIONS, STATION_COLUMNS)),
+        table=plan.rows.copy(),
+        lines=np.empty((lines, STATIONS, STATION_COLUMNS), np.float32),
     )
-    return tables if _pose(*plan, difference, bulge, *tables) else None
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
-def _pose(
-    muscles: Naturals,
-    starts: Naturals,
-    joints: Naturals,
-    node_rows: Naturals,
-    node_joints: Naturals,
-    node_points: Floats,
-    segment_nodes: Naturals,
-    corner_nodes: Naturals,
-    rounding: float,
-    turning: npt.NDArray[np.bool_],
-    constants: Floats,
-    rows: Reals,
-    line_rows: npt.NDArray[np.int32],
-    _line_count: int,
-    named: Naturals,
-    kept: Floats,
-    scapula_joints: Ints,
-    scapula_vectors: Floats,
-    difference: Floats,
-    bulge: Floats,
-    numbers: Floats,
-    stations: Floats,
-    table: Reals,
-    lines: Reals,
-) -> bool:
-    """Fill the tables of one frame; False where something cannot be."""
-    moved, turn = np.empty((len(turning), MOVED)), np.empty((len(turning), TURN))
-    nodes = np.empty((len(joints), NODE_COLUMNS))
-    overs = np.empty(len(muscles))
-    if not pose_joints(turning, scapula_joints, scapula_vectors, difference, moved, turn):
+def pose(plan: PosingPlan, difference: Floats, bulge: Floats, tables: PosedTables) -> bool:
+    """One frame, for the character's own joints ``M − I`` (joints, 4, 4) and the bulge of each muscle (M,).
+
+    False where something cannot be: nodes that coincide, a joint scaled to nothing, a bulge of zero or less,
+    numbers that are not finite. `SectionFrames.moved` and `contract` say which, or do without this shortcut.
+    """
+    moved, turn, nodes, overs = tables.moved, tables.turn, tables.nodes, tables.overs
+    muscles, starts, constants, numbers = plan.muscles, plan.starts, plan.constants, tables.numbers
+    if not pose_joints(plan.turning, plan.scapula_joints, plan.scapula_vectors, difference, moved, turn):
         return False
-    pose_nodes(node_rows, node_joints, node_points, moved, nodes)
-    if not pose_segments(segment_nodes, nodes):
+    pose_nodes(plan.node_rows, plan.node_joints, plan.node_points, moved, nodes)
+    if not pose_segments(plan.segments, nodes):
         return False
-    pose_corners(corner_nodes, rounding, nodes)
+    pose_corners(plan.corners, plan.rounding, nodes)
     if not _contract(muscles, starts, constants, bulge, nodes, overs, numbers):
         return False
-    places = np.empty((len(named), PLACE, 4))
-    pose_places(named, kept, nodes, overs, places)
-    pose_stations(named, kept, turn, places, stations, lines)
-    if not _pose_frames(muscles, starts, joints, constants, line_rows, turn, nodes, numbers):
+    pose_places(plan.named, plan.kept, nodes, overs, tables.places)
+    pose_stations(plan.named, plan.kept, turn, tables.places, tables.stations, tables.lines)
+    if not _pose_frames(muscles, starts, plan.joints, constants, plan.line_rows, turn, nodes, numbers):
         return False
-    _fill_table(muscles, constants, rows, line_rows, bulge, overs, numbers, table)
+    _fill_table(muscles, constants, plan.line_rows, bulge, overs, numbers, tables.table)
     return True
 
 
@@ -221,19 +202,15 @@ def _pose_frames(
 def _fill_table(
     muscles: Naturals,
     constants: Floats,
-    rows: Reals,
     line_rows: npt.NDArray[np.int32],
     bulge: Floats,
     overs: Floats,
     numbers: Floats,
     table: Reals,
 ) -> None:
-    """The muscles packed; where a bent one is, only its stations say."""
+    """What changes of the muscles packed; where a bent one is, only its stations say."""
     for i in range(len(muscles)):
         m = muscles[i]
-        for k in range(COLUMNS // WIDTH):
-            row = COLUMNS // WIDTH * m + k
-            store(table, row, load(rows, row))
         over, change = overs[i], numbers[m, CHANGE]
         for k in range(7):
             table[m, CURVES + k] = constants[m, CURVE + k] + change * constants[m, CURVE_CHANGE + k]

@@ -42,10 +42,11 @@ from ecorche.skin.sliding_groups import (
     LAST,
     LIMIT,
     LINE,
+    MINUS_SIGMA,
     PUSH,
-    SIGMA,
     STAY_A,
     STAY_T,
+    SlidingLayout,
     slide_alone,
     slide_shared,
 )
@@ -64,6 +65,10 @@ class SlidingSkin:
         bind: The muscles at bind.
         influences: Which muscles move which vertices.
         gains: What each muscle's displacement is multiplied by, 0 or more, shape (M,); 1 without.
+
+    Attributes:
+        vertex_count: How many vertices the skin has.
+        layout: What the kernels need and no frame changes.
     """
 
     def __init__(
@@ -74,21 +79,28 @@ class SlidingSkin:
                 f"the influences name muscle {int(influences.muscles.max())}, but there are {len(bind)}",
                 remedy="Use the muscles that the influences were found with",
             )
-        self._vertex_count = influences.vertex_count
+        self.vertex_count = influences.vertex_count
         self._lines = bind.line_rows
         self._line_count = int(self._lines.max(initial=-1)) + 1
         groups = group_by_muscles(influences, len(bind))
-        self._vertices, self._starts, self._muscles = groups.vertices, groups.starts, groups.muscles
         own = groups.entries >= 0
 
         def lanes(values: npt.NDArray[np.float32]) -> Floats:
             return np.where(own, np.append(values, np.float32(0.0))[groups.entries], 0.0)
 
-        self._spans, self._near = _stations_near(lanes(influences.place), own, self._lines[groups.muscles])
+        spans, near = _stations_near(lanes(influences.place), own, self._lines[groups.muscles])
         together = groups.starts[np.append(np.arange(0, len(groups.vertices), GROUPS_TOGETHER), -1)]
-        self._most_rows = int(np.diff(together).max(initial=0))
         self._rows = rows_of_lanes((len(groups.muscles), KEPT), EIGHT)
-        self._rows[:, SIGMA] = lanes(influences.side)
+        self.layout = SlidingLayout(
+            vertices=groups.vertices,
+            starts=groups.starts,
+            muscles=groups.muscles,
+            spans=spans,
+            near=near,
+            rows=self._rows,
+            most_rows=int(np.diff(together).max(initial=0)),
+        )
+        self._rows[:, MINUS_SIGMA] = lanes(-influences.side)
         self._rows[:, FOLLOW] = lanes(influences.follow)
         stays = 1.0 - influences.follow
         self._rows[:, STAY_T], self._rows[:, STAY_A] = (
@@ -102,16 +114,20 @@ class SlidingSkin:
         self._rows[:, LIMIT] = 1.0 / limit
 
     @property
+    def is_shared(self) -> bool:
+        """Whether the skin is so large that several threads displace it."""
+        return worth_sharing(len(self.layout.vertices) * EIGHT // WIDTH)
+
+    @property
     def kept_bytes(self) -> int:
         """Memory the prepared layout takes; all of it is read once a frame."""
-        kept = (self._vertices, self._starts, self._muscles, self._spans, self._near, self._rows)
-        return sum(array.nbytes for array in kept)
+        return sum(array.nbytes for array in self.layout if isinstance(array, np.ndarray))
 
     @property
     def stations_read(self) -> npt.NDArray[np.bool_]:
         """What of the muscles is read: their stations (M, STATIONS), of a straight muscle all or none."""
         read = np.zeros((len(self._lines), STATIONS), np.bool_)
-        for muscle, span in zip(self._muscles, self._spans, strict=True):
+        for muscle, span in zip(self.layout.muscles, self.layout.spans, strict=True):
             read[muscle, span[FIRST] : span[LAST] + 1] = True
             if span[LINE] < 0:
                 read[muscle] = True
@@ -140,9 +156,9 @@ class SlidingSkin:
 
     def _fitting(self, points: Points) -> Points:
         # a kernel does not look where it reads and writes: what does not fit is refused here
-        if points.shape != (self._vertex_count, 3):
+        if points.shape != (self.vertex_count, 3):
             raise MeshError(
-                f"the points have shape {points.shape}", remedy=f"Give {self._vertex_count} points"
+                f"the points have shape {points.shape}", remedy=f"Give {self.vertex_count} points"
             )
         return np.ascontiguousarray(points, np.float32)
 
@@ -163,20 +179,8 @@ class SlidingSkin:
                 "muscles that are bent at bind are straight in the pose, or the other way round",
                 remedy="Give the same muscles, with the same via points",
             )
-        slide = slide_shared if worth_sharing(len(self._vertices) * EIGHT // WIDTH) else slide_alone
-        slide(
-            self._vertices,
-            self._starts,
-            self._muscles,
-            self._spans,
-            self._near,
-            self._rows,
-            self._most_rows,
-            table,
-            lines,
-            points,
-            learn,
-        )
+        slide = slide_shared if self.is_shared else slide_alone
+        slide(self.layout, table, lines, points, learn)
 
 
 def _shares(influences: Influences) -> Floats:

@@ -10,7 +10,7 @@ below few, and because what a row needs then stays in registers.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -46,19 +46,40 @@ _LOWEST, _HIGHEST = np.float32(-ENDS), np.float32(1.0 + ENDS)
 _NEAR_START, _NEAR_END, _PARABOLA = np.float32(ENDS), np.float32(1.0 - ENDS), np.float32(0.25 / ENDS)
 _BEYOND_RIM, _OVER_RIM, _ROOT_RIM = np.float32(3.0 * RIM), np.float32(0.25 / RIM), np.float32(np.sqrt(RIM))
 _BRIDGED, _SOONER = np.float32(BRIDGED), np.float32(1.0 / BRIDGED)
-_ZERO, _ONE, _THIRD = np.float32(0.0), np.float32(1.0), np.float32(1.0 / 3.0)
+_ZERO, _ONE, _MINUS_THIRD = np.float32(0.0), np.float32(1.0), np.float32(-1.0 / 3.0)
 
 GROUPS_TOGETHER = 32
 """So many groups take a step together: what a step leaves to the next stays near the processor."""
 
-# the lanes a row keeps: w² gain / Σ w times the saturated δ, one over it, L_fat, σ, κ, and what κ leaves of
+# the lanes a row keeps: w² gain / Σ w times the saturated δ, one over it, L_fat, −σ, κ, and what κ leaves of
 # the bind: t (1 − κ), a (1 − κ)
-PUSH, LIMIT, REST, SIGMA, FOLLOW, STAY_T, STAY_A, KEPT = 0, 1, 2, 3, 4, 5, 6, 7
+PUSH, LIMIT, REST, MINUS_SIGMA, FOLLOW, STAY_T, STAY_A, KEPT = 0, 1, 2, 3, 4, 5, 6, 7
 # what the span of a row says: row of the muscle's bent line, or −1; its first and last station that matter,
 # and where their shares begin
 LINE, FIRST, LAST, SHARES, SPAN = 0, 1, 2, 3, 4
-# the lanes that steps leave: t, later the half-axis s_f T C_T; v and a; S_d and what it is short of one by
+# the lanes that steps leave of a row, beside where its vertices came from: t, later the half-axis s_f T C_T;
+# v and a; S_d and what it is short of one by
 T, HALF_AXIS, V, A, OUT_X, OUT_Y, OUT_Z, LENGTHEN, LEFT = 0, 0, 1, 2, 3, 4, 5, 6, 7
+
+
+class SlidingLayout(NamedTuple):
+    """What displacing needs and no frame changes.
+
+    Attributes:
+        vertices, starts, muscles: See `MuscleGroups`.
+        spans: Which stations matter to each row, in the columns above, (rows, SPAN).
+        near: The stations' shares in the lanes' places, (stations, 8).
+        rows: What the rows keep, in the lanes above, (rows, KEPT, 8).
+        most_rows: How many rows take a step together, at most.
+    """
+
+    vertices: npt.NDArray[np.int32]
+    starts: npt.NDArray[np.int64]
+    muscles: npt.NDArray[np.int32]
+    spans: npt.NDArray[np.int32]
+    near: Points
+    rows: Points
+    most_rows: int
 
 
 @njit(inline="always")  # type: ignore[untyped-decorator]
@@ -164,11 +185,15 @@ def _find_places(
     lines: Points,
     points: Points,
     left: Points,
+    came: Points,
 ) -> None:
     """Where the vertices are in the sections through them, before the sweep."""
     begin, end = groups
     for group in range(begin, end):
         x, y, z = gather_points(points, vertices, group)
+        store(came, 3 * (group - begin), x)
+        store(came, 3 * (group - begin) + 1, y)
+        store(came, 3 * (group - begin) + 2, z)
         for row in range(starts[group], starts[group + 1]):
             muscle, at = muscles[row], LEFT * (row - starts[begin])
             if spans[row, LINE] >= 0:
@@ -242,6 +267,7 @@ def _push(
     points: Points,
     learn: bool,
     left: Points,
+    came: Points,
 ) -> None:
     """How far the muscles' surfaces have moved from the skin since bind, and the skin after them."""
     begin, end = groups
@@ -251,11 +277,11 @@ def _push(
         for row in range(starts[group], starts[group + 1]):
             kept, at = KEPT * row, LEFT * (row - starts[begin])
             a, half_axis = load(left, at + A), load(left, at + HALF_AXIS)
-            inside = one - a * a
+            inside = multiply_add(-a, a, one)
             s = _most(inside + _BEYOND_RIM, zero) * _OVER_RIM
             root = where_less(s, one, s * s * _ROOT_RIM, square_root(_most(inside, zero)))
-            # minus σ b − v, and its difference from bind
-            apart = load(left, at + V) - load(rows, kept + SIGMA) * (half_axis * root)
+            # v − σ b, and its difference from bind
+            apart = multiply_add(half_axis * root, load(rows, kept + MINUS_SIGMA), load(left, at + V))
             if learn:
                 store(rows, kept + REST, apart)
                 store(rows, kept + LIMIT, half_axis)
@@ -263,7 +289,7 @@ def _push(
                 off = (apart - load(rows, kept + REST)) * load(rows, kept + LIMIT)
                 # outwards, which is negative here, up to the limit; inwards skin bridges a hollow sooner
                 off = where_less(off, zero, _most(off, broadcast(-_ONE)), _least(off * _SOONER, one))
-                cubic = off - off * off * off * _THIRD
+                cubic = multiply_add(off * off, off * _MINUS_THIRD, off)
                 push = load(rows, kept + PUSH) * load(left, at + LENGTHEN)
                 minus = where_less(off, zero, cubic, cubic * _BRIDGED) * push
                 sum_x = multiply_add(minus, load(left, at + OUT_X), sum_x)
@@ -271,7 +297,8 @@ def _push(
                 sum_z = multiply_add(minus, load(left, at + OUT_Z), sum_z)
         if not learn:
             # subtracted, so that a coordinate that is minus zero keeps its sign at bind
-            x, y, z = gather_points(points, vertices, group)
+            x, y = load(came, 3 * (group - begin)), load(came, 3 * (group - begin) + 1)
+            z = load(came, 3 * (group - begin) + 2)
             scatter_points(points, vertices, group, x - sum_x, y - sum_y, z - sum_z)
 
 
@@ -289,48 +316,30 @@ def _slide(
     points: Points,
     learn: bool,
     left: Points,
+    came: Points,
 ) -> None:
     groups = begin, min(begin + GROUPS_TOGETHER, len(vertices))
-    _find_places(groups, vertices, starts, muscles, spans, near, table, lines, points, left)
+    _find_places(groups, vertices, starts, muscles, spans, near, table, lines, points, left, came)
     _find_thickness(groups, starts, muscles, rows, table, left)
-    _push(groups, vertices, starts, rows, points, learn, left)
+    _push(groups, vertices, starts, rows, points, learn, left, came)
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
-def slide_alone(
-    vertices: npt.NDArray[np.int32],
-    starts: npt.NDArray[np.int64],
-    muscles: npt.NDArray[np.int32],
-    spans: npt.NDArray[np.int32],
-    near: Points,
-    rows: Points,
-    most_rows: int,
-    table: Points,
-    lines: Points,
-    points: Points,
-    learn: bool,
-) -> None:
+def slide_alone(layout: SlidingLayout, table: Points, lines: Points, points: Points, learn: bool) -> None:
     """Displace all groups on this thread; or learn from the bind what the rows keep of it."""
+    vertices, starts, muscles, spans, near, rows, most_rows = layout
     left = np.empty((most_rows * LEFT, EIGHT), np.float32)
+    came = np.empty((3 * GROUPS_TOGETHER, EIGHT), np.float32)
     for begin in range(0, len(vertices), GROUPS_TOGETHER):
-        _slide(begin, vertices, starts, muscles, spans, near, rows, table, lines, points, learn, left)
+        _slide(begin, vertices, starts, muscles, spans, near, rows, table, lines, points, learn, left, came)
 
 
 @njit(parallel=True, cache=True)  # type: ignore[untyped-decorator]
-def slide_shared(
-    vertices: npt.NDArray[np.int32],
-    starts: npt.NDArray[np.int64],
-    muscles: npt.NDArray[np.int32],
-    spans: npt.NDArray[np.int32],
-    near: Points,
-    rows: Points,
-    most_rows: int,
-    table: Points,
-    lines: Points,
-    points: Points,
-    learn: bool,
-) -> None:
+def slide_shared(layout: SlidingLayout, table: Points, lines: Points, points: Points, learn: bool) -> None:
     """The same on all threads, which pays for large skins."""
+    vertices, starts, muscles, spans, near, rows, most_rows = layout
     for some in prange(-(-len(vertices) // GROUPS_TOGETHER)):
-        begin, left = GROUPS_TOGETHER * some, np.empty((most_rows * LEFT, EIGHT), np.float32)
-        _slide(begin, vertices, starts, muscles, spans, near, rows, table, lines, points, learn, left)
+        left = np.empty((most_rows * LEFT, EIGHT), np.float32)
+        came = np.empty((3 * GROUPS_TOGETHER, EIGHT), np.float32)
+        begin = GROUPS_TOGETHER * some
+        _slide(begin, vertices, starts, muscles, spans, near, rows, table, lines, points, learn, left, came)
