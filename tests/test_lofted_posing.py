@@ -61,13 +61,30 @@ def test_bind_is_exact_and_rigid(lofts: Lofts, man: Character) -> None:
     assert set(joints.parents) == {lofts.muscles[0].joints[0], lofts.muscles[2].joints[0]}
 
 
-def test_a_joint_past_the_crossing_hangs_on_the_insertions_joint(man: Character, arm: Arm) -> None:
-    low = replace(arm.biceps, crossing=0.5)
-    joints = Lofts([low], man.skeleton, joints_per_muscle=5).joints
-    assert (
-        list(joints.parents) == [arm.shoulder] * 3 + [arm.elbow] * 2
-        or list(joints.parents) == [arm.shoulder] * 2 + [arm.elbow] * 3
-    )
+def test_every_limb_that_carries_a_muscle_has_joints_of_its_own(man: Character, arm: Arm) -> None:
+    """They run along the same curve; only their twist is their limb's."""
+    lofts = Lofts([arm.biceps], man.skeleton, joints_per_muscle=2, carriers=[(arm.shoulder, arm.elbow)])
+    joints = lofts.joints
+    assert list(joints.parents) == [arm.shoulder] * 2 + [arm.elbow] * 2
+    assert len(set(joints.names)) == 4
+    np.testing.assert_array_equal(joints.bind_world[:2], joints.bind_world[2:])
+    np.testing.assert_array_equal(lofts.joint_places[:2], lofts.joint_places[2:])
+    posed = np.eye(4) + lofts.difference(_twisted_forearm(man, arm), np.ones(1))
+    world = posed @ joints.bind_world
+    np.testing.assert_allclose(world[:2, :3, 0], world[2:, :3, 0], atol=1e-12)
+    assert (np.sum(world[:2, :3, 1] * world[2:, :3, 1], axis=-1) < np.cos(np.radians(40.0))).all()
+
+
+def test_a_gain_shows_more_of_the_swelling_and_none_shows_nothing(man: Character, arm: Arm) -> None:
+    difference = np.zeros((man.skeleton.joint_count, 4, 4))
+    bulge = np.array([1.3])
+    for gain in (0.0, 1.0, 2.0):
+        one = Lofts([arm.biceps], man.skeleton, gains=[gain])
+        scale = np.linalg.norm(
+            (np.eye(4) + one.difference(difference, bulge))[:, :3, :3] @ one.joints.bind_world[:, :3, :3],
+            axis=-2,
+        )
+        np.testing.assert_allclose(scale, np.tile([1.0, 1.3**gain, 1.3**-gain], (3, 1)), atol=1e-12)
 
 
 def test_muscle_joints_stand_in_the_middle_of_their_sections(lofts: Lofts) -> None:
@@ -183,18 +200,29 @@ def test_joints_keep_their_place_along_the_limb(man: Character, arm: Arm) -> Non
 
 
 def test_a_belly_twists_with_the_limb_it_lies_on(lofts: Lofts, arm: Arm, man: Character) -> None:
-    """The forearm turned about itself turns the end of the biceps, not its belly."""
+    """The forearm turned about itself does not turn the biceps."""
+    difference = _twisted_forearm(man, arm)
+    u = np.array([0.2, 0.4, 0.8])
+    posed, still = lofts.posed(difference).axes(0, u), lofts.posed(np.zeros_like(difference)).axes(0, u)
+    angles = np.degrees(np.arccos(np.clip(np.sum(posed.out * still.out, axis=1), -1.0, 1.0)))
+    assert (angles < 8.0).all()
+    # the upper arm, with all below it, does
+    axis = normalise(arm.centre - man.skeleton.bind_world[arm.shoulder, :3, 3])
+    turn = matrix_from_xyzw(xyzw_from_axis_angle(axis, np.radians(60.0)))
+    difference[:, :3, :3] = turn - np.eye(3)
+    difference[:, :3, 3] = arm.centre - turn @ arm.centre
+    posed = lofts.posed(difference).axes(0, u)
+    np.testing.assert_allclose(posed.out, still.out @ turn.T, atol=1e-12)
+
+
+def _twisted_forearm(man: Character, arm: Arm) -> Floats:
+    """``M − I`` of all joints with the forearm turned about itself by 60 degrees."""
     axis = normalise(man.skeleton.bind_world[arm.wrist, :3, 3] - arm.centre)
     turn = matrix_from_xyzw(xyzw_from_axis_angle(axis, np.radians(60.0)))
     difference = np.zeros((man.skeleton.joint_count, 4, 4))
     difference[arm.elbow, :3, :3] = turn - np.eye(3)
     difference[arm.elbow, :3, 3] = arm.centre - turn @ arm.centre
-    u = np.array([0.2, 0.4, 0.97])
-    posed, still = lofts.posed(difference).axes(0, u), lofts.posed(np.zeros_like(difference)).axes(0, u)
-    angles = np.degrees(np.arccos(np.clip(np.sum(posed.out * still.out, axis=1), -1.0, 1.0)))
-    assert angles[0] < 8.0
-    assert angles[1] < 8.0
-    assert angles[2] > 25.0
+    return difference
 
 
 def mirrored(muscle: LoftedMuscle) -> LoftedMuscle:

@@ -86,7 +86,9 @@ def _key(take: Take) -> str:
     if isinstance(take.frames, LiveFrames):
         methods = [type(s).__name__ for s in take.frames.body.skinnings]
         digest.update(repr((methods, take.frames.posed is not None)).encode())
-        if take.frames.activation is not None and take.frames.body.muscles is not None:
+        if take.frames.activation is not None:
             digest.update(take.frames.activation.tobytes())
-            take.frames.body.muscles.feed(digest.update)
+        for muscles in (take.frames.body.muscles, take.frames.body.lofts):
+            if muscles is not None:
+                muscles.feed(digest.update)
     return digest.hexdigest()

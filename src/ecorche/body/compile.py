@@ -13,12 +13,18 @@ from ecorche.body.character import Character, SkinnedMesh
 from ecorche.body.frames import PointSet
 from ecorche.document.files import Rig
 from ecorche.errors import MeshError
+from ecorche.skin.hybrid import HybridSkinning
 from ecorche.skin.methods import Skinning, make_skinning
 from ecorche.skin.normals import Normals
 
 if TYPE_CHECKING:
+    from ecorche.body.lofts import BodyLofts
     from ecorche.body.muscles import BodyMuscles
     from ecorche.muscles.activation import ActivationSource
+    from ecorche.muscles.lofted import LoftedMuscle
+    from ecorche.muscles.muscle import Muscle
+
+Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,13 +36,24 @@ class Body:
         skinnings: How each mesh follows the skeleton; None for a mesh that stands still.
         normals: The plan for recomputing normals of all meshes together, so that borders that
             coincide stay closed.
-        muscles: The muscles below the skin; None for a body without.
+        muscles: The muscles below the skin over which it slides; None for a body without.
+        lofts: The muscles found in the skin, which it follows as joints; None for a body without.
+        activation: How active all of them are over a motion, first ``muscles`` and then ``lofts``.
     """
 
     character: Character
     skinnings: tuple[Skinning | None, ...]
     normals: Normals
     muscles: BodyMuscles | None = None
+    lofts: BodyLofts | None = None
+    activation: ActivationSource | None = None
+
+    def activations(self, of_all: Floats | None) -> tuple[Floats | None, Floats | None]:
+        """The activation of all muscles as that of ``muscles`` and that of ``lofts``."""
+        if of_all is None or self.lofts is None:
+            return of_all, None
+        first = 0 if self.muscles is None else len(self.muscles.musculature.muscles)
+        return of_all[:first], of_all[first:]
 
     def morph_weights_at_rest(self) -> dict[str, float]:
         """The file's resting weight of every blend shape, by ``"mesh/morph"``."""
@@ -69,13 +86,25 @@ def compile_body(
         skinnings=tuple(_mesh_skinning(mesh, character, skinning) for mesh in character.meshes),
         normals=Normals([mesh.mesh for mesh in character.meshes]),
     )
-    if rig is None or not rig.spec.muscles.named:
+    if rig is None or not (rig.spec.muscles.named or rig.spec.muscles.lofted):
         return plain
-    from ecorche.body.muscles import compile_muscles
+    from ecorche.body.lofts import compile_lofts, lofted_skinnings
+    from ecorche.body.muscles import compile_muscles, rig_activation
 
     still = np.zeros((character.skeleton.joint_count, 4, 4))
     bind = skinned_points(plain, still, (None,) * len(character.meshes))
-    return replace(plain, muscles=compile_muscles(character, rig, bind, activation))
+    muscles, lofts = compile_muscles(character, rig, bind, activation), compile_lofts(character, rig, bind)
+    skinnings = plain.skinnings
+    if lofts is not None:
+        methods = [_method(mesh, skinning) for mesh in character.meshes]
+        skinnings = lofted_skinnings(character, lofts, skinnings, methods)
+    if activation is None:
+        all_muscles: list[Muscle | LoftedMuscle] = [
+            *(() if muscles is None else muscles.musculature.muscles),
+            *(() if lofts is None else lofts.lofts.muscles),
+        ]
+        activation = rig_activation(character, rig, all_muscles)
+    return replace(plain, skinnings=skinnings, muscles=muscles, lofts=lofts, activation=activation)
 
 
 def skinned_points(
@@ -87,7 +116,8 @@ def skinned_points(
 
     Args:
         body: The body.
-        moved: ``M − I`` of every joint, (joints, 4, 4).
+        moved: ``M − I`` of every joint and, of a body with muscles found in its skin, after them of every
+            muscle joint, (joints, 4, 4).
         morphed: Bind points after blend shapes of every mesh, None where no shape acts.
     """
     points: list[PointSet] = []
@@ -95,10 +125,13 @@ def skinned_points(
         if skinning is None:
             points.append(mesh.mesh.points.copy() if start is None else start)
             continue
-        difference = moved
+        # meshes that no muscle moves know nothing of muscle joints
+        parents = skinning.parents if isinstance(skinning, HybridSkinning) else ()
+        difference = moved[: body.character.skeleton.joint_count + len(parents)]
         if mesh.own_bind is not None:
-            # (I + D) C − I, kept as a difference
-            difference = moved @ mesh.own_bind + (mesh.own_bind - np.eye(4))
+            # (I + D) C − I, kept as a difference; muscle joints are bound as the joints they hang on
+            own = np.concatenate([mesh.own_bind, mesh.own_bind[list(parents)]])
+            difference = difference @ own + (own - np.eye(4))
         points.append(skinning.apply(difference, start))
     return tuple(points)
 
@@ -106,9 +139,11 @@ def skinned_points(
 def _mesh_skinning(mesh: SkinnedMesh, character: Character, method: str | None) -> Skinning | None:
     if mesh.weights is None:
         return None
-    return make_skinning(
-        method or mesh.skinning or "linear", mesh.mesh.points, mesh.weights, character.skeleton
-    )
+    return make_skinning(_method(mesh, method), mesh.mesh.points, mesh.weights, character.skeleton)
+
+
+def _method(mesh: SkinnedMesh, asked: str | None) -> str:
+    return asked or mesh.skinning or "linear"
 
 
 def _require_distinct_names(character: Character) -> None:

@@ -43,20 +43,28 @@ def evaluate(body: Body, pose: Pose) -> Frame:
 
 def _posed_points(body: Body, pose: Pose, moved: npt.NDArray[np.float64]) -> tuple[PointSet, ...]:
     """Points of every mesh after blend shapes, skinning and muscles, each (vertices, 3) [m]."""
+    active, active_lofts = body.activations(pose.activation)
+    all_joints = moved if body.lofts is None else body.lofts.extended(moved, active_lofts)
+    bare = (None,) * len(body.character.meshes)
     if pose.posed is not None:
         points, morphed = pose.posed, False
+        if body.lofts is not None:
+            # the cache's skinning is another: what muscle joints add to ours is added to it
+            still = np.concatenate([moved, moved[body.lofts.lofts.joints.parents]])
+            with_muscles, without = (skinned_points(body, joints, bare) for joints in (all_joints, still))
+            points = tuple(p + (w - n) for p, w, n in zip(points, with_muscles, without, strict=True))
     else:
         shapes = tuple(morphed_points(mesh, pose.morph_weights) for mesh in body.character.meshes)
-        points, morphed = skinned_points(body, moved, shapes), any(s is not None for s in shapes)
+        points, morphed = skinned_points(body, all_joints, shapes), any(s is not None for s in shapes)
     if body.muscles is None:
         return points
     if not morphed:
         # a posed cache's points are its own
-        return body.muscles.displaced(points, moved, pose.activation, in_place=pose.posed is None)
+        return body.muscles.displaced(points, moved, active, in_place=pose.posed is None)
     # a blend shape moves skin over muscles without their doing: they act on the skin without it
-    bare = skinned_points(body, moved, (None,) * len(points))
-    displaced = body.muscles.displaced(bare, moved, pose.activation)
-    return tuple(p + (d - b) for p, d, b in zip(points, displaced, bare, strict=True))
+    unmorphed = skinned_points(body, all_joints, bare)
+    displaced = body.muscles.displaced(unmorphed, moved, active)
+    return tuple(p + (d - b) for p, d, b in zip(points, displaced, unmorphed, strict=True))
 
 
 class LiveFrames:
@@ -93,8 +101,8 @@ class LiveFrames:
             )
         self.body, self.motion, self.posed = body, motion, posed
         self.times = motion.times
-        if activation is None and body.muscles is not None:
-            activation = body.muscles.activation.over(motion)
+        if activation is None and body.activation is not None:
+            activation = body.activation.over(motion)
         self.activation = activation
 
     def __len__(self) -> int:

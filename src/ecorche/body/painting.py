@@ -8,7 +8,7 @@ over its surface.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -17,6 +17,7 @@ import numpy.typing as npt
 from ecorche.base.mesh import Attribute, Mesh
 from ecorche.base.names import suggestion, unique
 from ecorche.body.character import Character
+from ecorche.body.spelled_joints import spot
 from ecorche.body.transfer import plan_transfer
 from ecorche.document.bind import BindMesh
 from ecorche.document.files import Rig
@@ -127,6 +128,27 @@ def without_weights(rig: Rig, muscle: str) -> Rig:
     gone = set() if name is None or shared else {name}
     maps = {n: ref for n, ref in rig.spec.maps.items() if n not in gone}
     return _changed(rig, muscle, found, maps, {n: v for n, v in rig.maps.items() if n not in gone})
+
+
+def painted_weights(rig: Rig, muscle: Sequence[str], name: str, body: str) -> Floats:
+    """The weights that a map says of a muscle, (vertices,).
+
+    Args:
+        rig: The rig.
+        muscle: The muscle's place in its file.
+        name: The map.
+        body: The mesh it has to be painted on.
+    """
+    where = spot(rig, (*muscle, "influence", "painted"))
+    if name not in rig.maps:
+        raise DocumentError(f"there is no map {name!r}", where=where, remedy="Paint it, or leave it out")
+    if rig.spec.maps[name].mesh != body:
+        raise DocumentError(
+            f"the map {name!r} is painted on {rig.spec.maps[name].mesh!r}, the body is {body!r}",
+            where=where,
+            remedy="Paint it on the body",
+        )
+    return np.asarray(rig.maps[name], np.float64)
 
 
 def require_weights(weights: Floats, where: object) -> None:

@@ -3,10 +3,9 @@
 At bind: the muscle's ``outward``, made perpendicular to the line from origin to insertion, is taken by the
 smallest rotation to the tangent of each place; along a plane curve that is parallel transport, without steps.
 
-In a pose the joint of an end carries tangent and direction of bind along, and the smallest rotation takes
-the carried tangent to that of the posed curve (as in `section_frames`). Both ends say so; up to the crossing
-of the joint between them the origin's counts, beyond it the insertion's, with a smooth step between. So a
-belly twists with the limb it lies on.
+In a pose the joint whose skin lies over it carries tangent and direction of bind along, and the smallest
+rotation takes the carried tangent to that of the posed curve (as in `section_frames`). So a belly twists with
+the limb it lies on, whatever joints its ends are on.
 """
 
 from __future__ import annotations
@@ -22,13 +21,10 @@ from ecorche.errors import EcorcheError
 from ecorche.muscles.lofted import LoftedMuscle
 from ecorche.muscles.root_curves import root_curves
 from ecorche.muscles.section_frames import turned as turned_many
-from ecorche.muscles.triples import plus, scaled, times, turned, unit
+from ecorche.muscles.triples import times, turned, unit
 from ecorche.muscles.wrapping import along
 
 Floats = npt.NDArray[np.float64]
-
-BLENDED = 0.5
-"""Share of the root curve over which the insertion's direction takes over from the origin's."""
 
 
 class SectionAxes(NamedTuple):
@@ -89,11 +85,9 @@ def axes_at(
     row: int,
     share: Any,
     turn: Floats,
-    origin_joint: int,
-    insertion_joint: int,
+    carrier: int,
     bind_along: Any,
     bind_out: Any,
-    blend: Any,
 ) -> Any:
     """Point, tangent, out and side of one place of a posed curve.
 
@@ -101,19 +95,11 @@ def axes_at(
         curves, row: The posed curve, see `wrapping`.
         share: Of its length.
         turn: Rotations of the joints, (joints, TURN).
-        origin_joint, insertion_joint: Of the muscle.
+        carrier: The joint that carries its direction.
         bind_along, bind_out: Of the place at bind.
-        blend: 0 where the origin's joint counts, 1 the insertion's.
     """
     point, tangent = along(curves, row, share)
-    out = scaled(0.0, tangent)
-    if blend < 1.0:
-        carried = times(turn, origin_joint, bind_along), times(turn, origin_joint, bind_out)
-        out = scaled(1.0 - blend, turned(carried[0], tangent, carried[1]))
-    if blend > 0.0:
-        carried = times(turn, insertion_joint, bind_along), times(turn, insertion_joint, bind_out)
-        out = plus(out, blend, turned(carried[0], tangent, carried[1]))
-    out = unit(out)
+    out = unit(turned(times(turn, carrier, bind_along), tangent, times(turn, carrier, bind_out)))
     side = (
         tangent[1] * out[2] - tangent[2] * out[1],
         tangent[2] * out[0] - tangent[0] * out[2],

@@ -9,8 +9,10 @@ in a muscle of length L, with h a smooth step at the crossing of the joint betwe
 it a muscle joint keeps its distance from the origin, behind it from the insertion; what the length has
 changed by is taken up between. h rises by at most 1.9 a unit, so s rises with u down to half the length; of
 still shorter muscles the shares s/L stay those of half the length. A muscle joint turns as the section does
-and dilates as the muscle does where it is now, ``(1 + κ w) T`` outwards and ``(1 + κ w) / T`` sideways. It
-stands in the middle of its section, which is off the root curve by the centre of the ring.
+and dilates as the muscle does where it is now, ``(1 + κ w) T`` outwards and ``(1 + κ w) / T`` sideways, both
+to the power of the muscle's gain. It stands in the middle of its section, which is off the root curve by the
+centre of the ring. Where skin over a muscle follows several limbs, each of them carries muscle joints of its
+own: they run along the same curve, and twist with their limb.
 """
 
 from __future__ import annotations
@@ -36,8 +38,8 @@ STEEPEST = 1.9
 _ROUNDED = 0.1
 _WIDTH = 1.0 / STEEPEST + _ROUNDED
 
-# columns of a muscle joint: bind tangent and out; its share u, h(u), blend; its section's centre
-BIND_ALONG, BIND_OUT, PLACE, GIVING, BLEND, MIDDLE, NUMBERS = 0, 3, 6, 7, 8, 9, 11
+# columns of a muscle joint: bind tangent and out; its share u and h(u); its section's centre
+BIND_ALONG, BIND_OUT, PLACE, GIVING, MIDDLE, NUMBERS = 0, 3, 6, 7, 8, 10
 # columns of its frame
 POINT, ALONG, OUT, SIDE, FRAME = 0, 3, 6, 9, 12
 
@@ -61,9 +63,10 @@ class LoftPlan(NamedTuple):
         starts: First cubic of each muscle's shape and, last, their number, shape (M + 1,).
         knots: Where each cubic begins, (pieces,).
         cubics: Their coefficients, (pieces, 4, 5).
-        moments: ``m₀, m₁, m₂``, the greatest ``det S`` and the length at bind, (M, 5).
+        moments: ``m₀, m₁, m₂``, the greatest ``det S``, the length at bind and the gain, (M, 6).
         joint_starts: First muscle joint of each muscle and, last, their number, (M + 1,).
         rows: Of the muscle joints, in the columns above, (K, NUMBERS).
+        carriers: The joint that carries each, (K,).
         turning: Which joints' rotations are needed, (joints,).
     """
 
@@ -73,6 +76,7 @@ class LoftPlan(NamedTuple):
     moments: Floats
     joint_starts: Ints
     rows: Floats
+    carriers: Ints
     turning: npt.NDArray[np.bool_]
 
 
@@ -82,8 +86,7 @@ def pose_axes(
     muscle: int,
     rows: Floats,
     turn: Floats,
-    origin_joint: int,
-    insertion_joint: int,
+    carrier: int,
     found: Floats,
 ) -> None:
     """Section axes of a posed muscle at places given as rows of the columns above, (places, FRAME)."""
@@ -93,11 +96,9 @@ def pose_axes(
             muscle,
             rows[k, PLACE],
             turn,
-            origin_joint,
-            insertion_joint,
+            carrier,
             read(rows, k, BIND_ALONG),
             read(rows, k, BIND_OUT),
-            rows[k, BLEND],
         )
         write(found, k, POINT, point)
         write(found, k, ALONG, along)
@@ -124,7 +125,8 @@ def pose_muscle_joints(
     for muscle in range(len(bulge)):
         pose_curve(curve_plan, muscle, moved, curves)
         at_bind = plan.moments[muscle, 4]
-        length, tension = curves[muscle, LENGTH], bulge[muscle]
+        length, gain = curves[muscle, LENGTH], plan.moments[muscle, 5]
+        tension = bulge[muscle] ** gain
         shortening = at_bind / length if length > 0.0 else np.inf
         kappa = swelling(
             plan.moments[muscle, 0], plan.moments[muscle, 1], plan.moments[muscle, 2], shortening
@@ -137,16 +139,14 @@ def pose_muscle_joints(
                 muscle,
                 share,
                 turn,
-                curve_plan.joints[muscle, 0],
-                curve_plan.joints[muscle, 1],
+                plan.carriers[k],
                 read(plan.rows, k, BIND_ALONG),
                 read(plan.rows, k, BIND_OUT),
-                plan.rows[k, BLEND],
             )
             point = plus(plus(point, plan.rows[k, MIDDLE], out), plan.rows[k, MIDDLE + 1], side)
             first, last = plan.starts[muscle], plan.starts[muscle + 1]
             w = profile_at(plan.knots, plan.cubics, first, last, plan.moments[muscle, 3], share)
-            factor = 1.0 + kappa * w
+            factor = (1.0 + kappa * w) ** gain
             write(frames, k, POINT, point)
             write(frames, k, ALONG, along)
             write(frames, k, OUT, scaled(factor * tension, out))

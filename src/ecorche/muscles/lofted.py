@@ -72,7 +72,7 @@ class LoftedMuscle:
             there, and not along the limbs, the skin gives way when the muscle changes length.
         joins: Name of the muscle it branches from; empty for none.
         painted: Name of a painted map that takes the place of the weights found; empty for none.
-        reach: The joints whose skin it may move.
+        reach: The joints whose skin it may move, first the one it lies on; empty is the origin's.
         max_force: F_max [N].
         largest_bulge: T_max, the bulge at full activation.
         actions: What it does to joints, strongest first.
@@ -93,3 +93,8 @@ class LoftedMuscle:
     max_force: float = 0.0
     largest_bulge: float = LARGEST_BULGE
     actions: tuple[Action, ...] = field(default=())
+
+    @property
+    def carrier(self) -> int:
+        """The joint it lies on: with it the muscle twists."""
+        return (*self.reach, *self.joints)[0]

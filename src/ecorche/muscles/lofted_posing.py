@@ -13,15 +13,13 @@ import numpy as np
 import numpy.typing as npt
 
 from ecorche.base.names import suggestion
-from ecorche.base.smooth_step import smooth_step
 from ecorche.errors import EcorcheError
 from ecorche.muscles.loft import Loft, loft
-from ecorche.muscles.loft_frames import BLENDED, SectionAxes, directions_at_bind
+from ecorche.muscles.loft_frames import SectionAxes, directions_at_bind
 from ecorche.muscles.loft_joints import (
     ALONG,
     BIND_ALONG,
     BIND_OUT,
-    BLEND,
     FRAME,
     GIVING,
     MIDDLE,
@@ -74,9 +72,9 @@ class PosedLofts:
         rows = np.zeros((len(u), NUMBERS))
         rows[:, BIND_ALONG : BIND_ALONG + 3] = tangents
         rows[:, BIND_OUT : BIND_OUT + 3] = directions_at_bind(one, tangents)
-        rows[:, PLACE], rows[:, BLEND] = u, _blend(u, one.crossing)
+        rows[:, PLACE] = u
         found = np.empty((len(u), FRAME))
-        pose_axes(self.curves.rows, muscle, rows, self.turn, *one.joints, found)
+        pose_axes(self.curves.rows, muscle, rows, self.turn, one.carrier, found)
         return SectionAxes(*(found[:, k : k + 3] for k in (POINT, ALONG, OUT, SIDE)))
 
     def sections(self, muscle: int, u: npt.ArrayLike) -> tuple[SectionAxes, Floats, Floats]:
@@ -87,8 +85,9 @@ class PosedLofts:
         u = np.asarray(u, np.float64)
         shape = self.lofts.shapes[muscle]
         stretch, centre = shape.at(u)
-        factor = 1.0 + self.dilation[muscle] * shape.bulging(u)
-        tension = np.array([self.bulge[muscle], 1.0 / self.bulge[muscle]])
+        gain = self.lofts.gains[muscle]
+        factor = (1.0 + self.dilation[muscle] * shape.bulging(u)) ** gain
+        tension = np.array([self.bulge[muscle], 1.0 / self.bulge[muscle]]) ** gain
         return self.axes(muscle, u), stretch * factor[:, None, None] * tension[:, None], centre
 
     def volumes(self) -> Floats:
@@ -103,12 +102,16 @@ class Lofts:
     Args:
         muscles: The muscles.
         skeleton: Of the character.
-        joints_per_muscle: How many muscle joints each gets, over the stretch of its rings.
+        joints_per_muscle: How many muscle joints each gets on every limb that carries it, over the stretch
+            of its rings.
+        carriers: The joints that carry muscle joints of each muscle; None is the one it lies on.
+        gains: By how much more each swells than its volume and tension ask for, (M,); None is 1, as much.
 
     Attributes:
         curves: The root curves.
         shapes: The shapes at bind.
         joints: The muscle joints at bind.
+        gains: As given, (M,).
     """
 
     def __init__(
@@ -117,6 +120,8 @@ class Lofts:
         skeleton: Skeleton,
         *,
         joints_per_muscle: int = JOINTS_PER_MUSCLE,
+        carriers: Sequence[Sequence[int]] | None = None,
+        gains: Sequence[float] | None = None,
     ) -> None:
         if joints_per_muscle < 1:
             raise EcorcheError(
@@ -126,7 +131,8 @@ class Lofts:
         _check(self.muscles)
         self.curves: RootCurves = root_curves(self.muscles, skeleton.joint_count)
         self.shapes: tuple[Loft, ...] = tuple(loft(m.rings, f"muscle {m.name!r}") for m in self.muscles)
-        self._plan = self._planned(joints_per_muscle)
+        self.gains = np.ones(len(self.muscles)) if gains is None else np.array(gains, np.float64)
+        self._plan = self._planned(joints_per_muscle, carriers or [(m.carrier,) for m in self.muscles])
         frames = np.empty((len(self._plan.rows), FRAME))
         joints = np.zeros((skeleton.joint_count, 4, 4)), np.ones(len(self.muscles))
         if not pose_muscle_joints(self.curves.plan, self._plan, *joints, *_NO_SCAPULAE, frames):
@@ -136,6 +142,11 @@ class Lofts:
 
     def __repr__(self) -> str:
         return f"Lofts({len(self.muscles)} muscles, {len(self.joints.names)} joints)"
+
+    @property
+    def joint_places(self) -> Floats:
+        """Where along its muscle each muscle joint stands at bind, share of the length, (K,)."""
+        return self._plan.rows[:, PLACE]
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -194,9 +205,10 @@ class Lofts:
             remedy="Check the pose",
         )
 
-    def _planned(self, per_muscle: int) -> LoftPlan:
+    def _planned(self, per_muscle: int, carriers: Sequence[Sequence[int]]) -> LoftPlan:
         count = len(self.muscles)
-        rows = np.zeros((count, per_muscle, NUMBERS))
+        rows = [np.zeros((0, NUMBERS))]
+        hung = [np.zeros(0, np.int64)]
         for number, (muscle, shape) in enumerate(zip(self.muscles, self.shapes, strict=True)):
             first, last = shape.knots[1], shape.knots[-2]
             if last <= first:
@@ -204,30 +216,35 @@ class Lofts:
                 first, last = 0.5 * first, 0.5 * (1.0 + last)
             u = first + (last - first) * (np.arange(per_muscle) + 0.5) / per_muscle
             tangents = PosedCurves(self.curves.bind.rows[number : number + 1]).at(u)[1][0]
-            row = rows[number]
+            row = np.zeros((per_muscle, NUMBERS))
             row[:, BIND_ALONG : BIND_ALONG + 3] = tangents
             row[:, BIND_OUT : BIND_OUT + 3] = directions_at_bind(muscle, tangents)
             row[:, PLACE], row[:, GIVING] = u, giving(u, muscle.crossing)
-            row[:, BLEND], row[:, MIDDLE : MIDDLE + 2] = _blend(u, muscle.crossing), shape.at(u)[1]
+            row[:, MIDDLE : MIDDLE + 2] = shape.at(u)[1]
+            rows += [row] * len(carriers[number])
+            hung.append(np.repeat(np.array(carriers[number], np.int64), per_muscle))
         turning = np.zeros(self.curves.joint_count, np.bool_)
         turning[self.curves.plan.joints.ravel()] = True
-        moments = np.zeros((count, 5))
+        turning[[*(m.carrier for m in self.muscles), *np.concatenate(hung)]] = True
+        moments = np.zeros((count, 6))
         for number, shape in enumerate(self.shapes):
-            moments[number] = *shape.moments, shape.largest, self.curves.bind.lengths[number]
+            moments[number, :4] = *shape.moments, shape.largest
+        moments[:, 4], moments[:, 5] = self.curves.bind.lengths, self.gains
         return LoftPlan(
             np.concatenate([[0], np.cumsum([len(s.cubics) for s in self.shapes])]).astype(np.int64),
             np.concatenate([np.zeros(0), *(s.knots[:-1] for s in self.shapes)]),
             np.concatenate([np.zeros((0, 4, 5)), *(s.cubics for s in self.shapes)]),
             moments,
-            per_muscle * np.arange(count + 1),
-            rows.reshape(-1, NUMBERS),
+            per_muscle * np.cumsum([0, *map(len, carriers)], dtype=np.int64),
+            np.concatenate(rows),
+            np.concatenate(hung),
             turning,
         )
 
     def _muscle_joints(self, skeleton: Skeleton, frames: Floats) -> MuscleJoints:
         per_muscle = np.diff(self._plan.joint_starts)
         owner = np.repeat(np.arange(len(self.muscles)), per_muscle)
-        taken, names, parents = set(skeleton.names), [], []
+        taken, names = set(skeleton.names), []
         for k, muscle in enumerate(owner):
             one = self.muscles[muscle]
             name = f"{one.name}, {k - self._plan.joint_starts[muscle] + 1}"
@@ -235,15 +252,10 @@ class Lofts:
                 name += " (muscle)"
             taken.add(name)
             names.append(name)
-            parents.append(one.joints[int(self._plan.rows[k, PLACE] >= one.crossing)])
         world = np.tile(np.eye(4), (len(owner), 1, 1))
         for column, at in enumerate((ALONG, OUT, SIDE, POINT)):
             world[:, :3, column] = frames[:, at : at + 3]
-        return MuscleJoints(tuple(names), owner.astype(np.int64), np.array(parents, np.int64), world)
-
-
-def _blend(u: Floats, crossing: float) -> Floats:
-    return smooth_step((u - crossing) / BLENDED + 0.5)
+        return MuscleJoints(tuple(names), owner.astype(np.int64), self._plan.carriers, world)
 
 
 def _check(muscles: tuple[LoftedMuscle, ...]) -> None:

@@ -47,7 +47,7 @@ class HybridSkinning:
         method: str = "linear",
         hybrid: SkinWeights | None = None,
     ) -> None:
-        self._points, self._parents = np.ascontiguousarray(points, np.float32), parents
+        self._points, self.parents = np.ascontiguousarray(points, np.float32), parents
         self._joint_count = skeleton.joint_count
         self._linear, self._from_parent = method == "linear", muscles.from_parent
         if hybrid is None:
@@ -75,11 +75,11 @@ class HybridSkinning:
             points: Positions to use in place of the bind positions, such as morphed ones.
             out: Where to write; C-contiguous float32 (vertices, 3).
         """
-        expected = self._joint_count + len(self._parents)
+        expected = self._joint_count + len(self.parents)
         if difference.shape != (expected, 4, 4):
             raise MeshError(
                 f"joint matrices have shape {difference.shape}",
-                remedy=f"Give {self._joint_count} of joints, then {len(self._parents)} of muscle joints",
+                remedy=f"Give {self._joint_count} of joints, then {len(self.parents)} of muscle joints",
             )
         if self._linear:
             return self._limbs.apply(difference, points, out)
@@ -87,7 +87,7 @@ class HybridSkinning:
         skinned = self._limbs.apply(difference[: self._joint_count], points, out)
         moves = difference[self._joint_count :]
         if self._from_parent:
-            moves = moves - difference[self._parents]
+            moves = moves - difference[self.parents]
         less = start - self._muscles.apply(moves, points)
         if not self._from_parent:
             less += self._taken * (skinned - start)
