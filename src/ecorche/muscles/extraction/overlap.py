@@ -20,7 +20,7 @@ Floats = npt.NDArray[np.float64]
 
 SAME = 0.5
 """Two tracks are of one muscle if this share of the smaller one's skin is the other's too."""
-NEAR = 1.5
+NEAR = 1.0
 """Skin counts as another track's within this many distances between sections."""
 
 

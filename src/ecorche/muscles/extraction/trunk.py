@@ -33,6 +33,7 @@ from ecorche.muscles.extraction.cutting_surfaces import (
     planes_along,
     spheres_about,
 )
+from ecorche.muscles.extraction.linking import linked
 from ecorche.muscles.extraction.profiles import profile_bumps
 from ecorche.muscles.extraction.trunk_plan import LimbRoot, TrunkPlan, plan_trunk
 from ecorche.skeleton.naming import Naming
@@ -48,8 +49,10 @@ STEP = 0.035
 """Between points of a section, as a share of the trunk's half-width: 5 mm on a man."""
 LONGEST = 1.5
 """Waves longer than this many half-widths belong to the body, not to a muscle: 20 cm on a man's chest."""
-LEAST = 0.045
-"""Least prominence of a bump, as a share of the half-width: 6 mm on a man's chest, 3 mm on his neck."""
+LEAST = 0.05
+"""Least prominence of a muscle, the median of its bumps, as a share of the half-width: 7 mm on a man's chest."""
+FAINT = 0.7
+"""A single bump of a muscle may stand out by this share of that: so a weak section does not cut it in two."""
 LEAST_OVER_JOINT = 0.06
 """The same for the swelling over a shoulder or hip: 5 mm on a man."""
 BEYOND_MIDDLE = 0.25
@@ -163,14 +166,23 @@ def trunk_bumps(region: TrunkRegion, points: Floats, plan: TrunkPlan) -> tuple[l
     if region.cap is not None:
         cuts = _longest_each_rank(cuts)
         from_bones = [_from_way(c.points, *region.cap) for c in cuts]
-        cuts, bumps = cap_bumps(cuts, from_bones, LEAST_OVER_JOINT * region.width)
+        least = LEAST_OVER_JOINT * region.width
+        cuts, bumps = cap_bumps(cuts, from_bones, FAINT * least)
     else:
-        bumps = [b for n, c in enumerate(cuts) for b in profile_bumps(c, n, LONGEST * region.width, least)]
+        longest, faint = LONGEST * region.width, FAINT * least
+        bumps = [b for n, c in enumerate(cuts) for b in profile_bumps(c, n, longest, faint)]
     tops = np.array([cuts[b.cut].points[b.top % len(cuts[b.cut].points)] for b in bumps]).reshape(-1, 3)
     aside = (tops - plan.start) @ plan.left
     sides = region.side if region.side else np.sign(aside)
     own = sides * aside >= IN_THE_MIDDLE * region.width
-    return cuts, [b for b, mine in zip(bumps, own, strict=True) if mine]
+    return cuts, _lasting(cuts, [b for b, mine in zip(bumps, own, strict=True) if mine], least)
+
+
+def _lasting(cuts: Sequence[Cut], bumps: Sequence[Bump], least: float) -> list[Bump]:
+    """The bumps that, linked, stand out by ``least`` [m] in the middle of their row."""
+    rows = linked(cuts, bumps, prominent=0.0, long=0.0).tracks
+    strong = [t.bumps for t in rows if np.median([bumps[b].prominence for b in t.bumps]) >= least]
+    return [bumps[b] for b in sorted(b for row in strong for b in row)]
 
 
 def _longest_each_rank(cuts: Sequence[Cut]) -> list[Cut]:
@@ -295,8 +307,9 @@ def _neck(skin: _TrunkSkin) -> _Group | str:
     base, skull, length, thick = measured
     planes = planes_along(base, skull, skin.plan.left)
     near = _from_way(skin.points, base, skull) < WIDE * thick
+    near &= np.abs(skin.normals @ planes.frame[2]) < 0.6  # not the underside of the jaw
     throat = (skin.part == 2) & (_from_way(skin.points, base, skull) < 1.3 * thick)  # moves with the head
-    return planes, ((skin.part <= 1) & near) | throat, (-0.2 * length, 0.9 * length), thick, None
+    return planes, ((skin.part <= 1) | throat) & near, (-0.2 * length, 0.9 * length), thick, None
 
 
 def _neck_to_shoulder(skin: _TrunkSkin, root: LimbRoot) -> _Group | str:
@@ -338,7 +351,7 @@ def _abdomen(skin: _TrunkSkin) -> _Group:
     plan = skin.plan
     length = float(np.linalg.norm(plan.end - plan.start))
     planes = planes_along(plan.start, plan.end, plan.left)
-    return planes, skin.part == 0, (0.05 * length, 0.8 * length), skin.width, None
+    return planes, skin.part == 0, (0.05 * length, 0.6 * length), skin.width, None
 
 
 def _normals(points: Floats, triangles: Ints) -> Floats:

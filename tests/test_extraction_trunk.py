@@ -1,0 +1,188 @@
+"""Muscles of the trunk: cutting surfaces, profiles against their base, and what they find on real bodies."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from ecorche.muscles.extraction.bump import Cut
+from ecorche.muscles.extraction.cutting_surfaces import (
+    CuttingSurfaces,
+    fan_along,
+    planes_along,
+    spheres_about,
+)
+from ecorche.muscles.extraction.profiles import profile_bumps, profile_ellipse, relief, smoothed
+
+Floats = npt.NDArray[np.float64]
+
+LONGEST, LEAST = 0.2, 0.005
+
+
+def curve(flat: Floats, closed: bool) -> Cut:
+    points = np.column_stack([flat, np.zeros(len(flat))])
+    return Cut(0, 0, 0.0, np.zeros(3), np.eye(3), points, flat, closed)
+
+
+def oval(a: float, b: float, share: float = 1.0, count: int = 400) -> Floats:
+    """A part of an ellipse with even steps, counter-clockwise."""
+    fine = np.linspace(0.0, 2.0 * np.pi * share, 20000)
+    dense = np.column_stack([a * np.cos(fine), b * np.sin(fine)])
+    length = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(dense, axis=0), axis=1))])
+    at = np.linspace(0.0, length[-1], count, endpoint=share < 1.0)
+    return np.stack([np.interp(at, length, dense[:, k]) for k in range(2)], axis=1)
+
+
+def bulged(flat: Floats, at: float, width: float, height: float) -> Floats:
+    """A curve about the origin with a smooth bump at an angle, so wide [rad] and high [m]."""
+    angle = np.arctan2(flat[:, 1], flat[:, 0])
+    away = np.abs((angle - at + np.pi) % (2.0 * np.pi) - np.pi) / width
+    bell = np.where(away < 1.0, np.cos(0.5 * np.pi * np.minimum(away, 1.0)) ** 2, 0.0)
+    radius = np.linalg.norm(flat, axis=1)
+    return flat * (1.0 + height * bell / radius)[:, None]
+
+
+def families() -> list[CuttingSurfaces]:
+    one, two, three = np.array([0.1, 1.5, 0.0]), np.array([0.0, 1.4, 0.1]), np.array([0.3, 1.3, -0.1])
+    fan = fan_along(one, two, three, 0.08)
+    assert fan is not None
+    return [planes_along(one, two, three), spheres_about(one, two - one, three), fan]
+
+
+@pytest.mark.parametrize("number", range(3))
+def test_a_value_rises_by_one_metre_a_metre_along_its_upward_direction(number: int) -> None:
+    surfaces = families()[number]
+    points = np.array([0.1, 1.4, 0.0]) + 0.3 * np.random.default_rng(1).normal(size=(500, 3))
+    if number == 2:  # not on the far side of the hinge, where planes meet
+        points = points[surfaces.beside(points) > 0.02]  # type: ignore[attr-defined]
+    step = 1e-6
+    upward = surfaces.upward(points)
+    slope = (surfaces.values(points + step * upward) - surfaces.values(points - step * upward)) / (2.0 * step)
+    away = np.ones(len(points))
+    if number == 2:  # planes fan out: at the way they are as far apart as along it
+        fan = surfaces
+        out, on = (points - fan.hinge) @ fan.start, (points - fan.hinge) @ fan.along  # type: ignore[attr-defined]
+        angle = np.arctan2(on, out)
+        bent = (angle > 1e-3) & (angle < fan.turn - 1e-3)  # type: ignore[attr-defined]
+        away = np.where(bent, fan.radius / np.hypot(out, on), 1.0)  # type: ignore[attr-defined]
+        edge = (np.abs(angle) < 1e-3) | (np.abs(angle - fan.turn) < 1e-3)  # type: ignore[attr-defined]
+        slope, away = slope[~edge], away[~edge]
+    np.testing.assert_allclose(slope, away, rtol=1e-6)
+
+
+@pytest.mark.parametrize("number", range(3))
+def test_the_place_of_a_level_lies_on_it_with_a_right_handed_frame(number: int) -> None:
+    surfaces = families()[number]
+    for level in (0.03, 0.06, 0.1, 0.2):
+        origin, frame = surfaces.place(level)
+        assert surfaces.values(origin[None])[0] == pytest.approx(level, abs=1e-12)
+        np.testing.assert_allclose(frame @ frame.T, np.eye(3), atol=1e-12)
+        assert np.linalg.det(frame) > 0.0
+        np.testing.assert_allclose(surfaces.upward(origin[None])[0], frame[2], atol=1e-9)
+        np.testing.assert_allclose(surfaces.flat(origin[None], level)[0], 0.0, atol=1e-9)
+
+
+def test_unrolled_planes_and_fans_keep_distances_and_spheres_those_from_their_pole() -> None:
+    rng = np.random.default_rng(2)
+    for number, surfaces in enumerate(families()):
+        level = 0.06
+        origin, frame = surfaces.place(level)
+        if number == 1:
+            centre = origin - level * frame[2]
+            way = frame[2] + 0.5 * rng.normal(size=(50, 3))
+            points = centre + level * way / np.linalg.norm(way, axis=1)[:, None]
+            arc = level * np.arccos(np.clip((points - centre) @ frame[2] / level, -1.0, 1.0))
+            np.testing.assert_allclose(np.linalg.norm(surfaces.flat(points, level), axis=1), arc, atol=1e-9)
+        else:
+            flat = 0.1 * rng.normal(size=(50, 2))
+            points = origin + flat @ frame[:2]
+            np.testing.assert_allclose(surfaces.flat(points, level), flat, atol=1e-12)
+
+
+def test_a_fan_before_and_after_its_bend_is_planes() -> None:
+    before, corner, after = np.array([0.0, 1.0, 0.0]), np.zeros(3), np.array([1.0, 0.0, 0.0])
+    fan = fan_along(before, corner, after, 0.1)
+    assert fan is not None
+    np.testing.assert_allclose(fan.hinge, [0.1, 0.1, 0.0], atol=1e-12)
+    assert fan.values(np.array([[0.0, 0.5, 0.3]]))[0] == pytest.approx(-0.4)
+    assert fan.values(np.array([[0.6, 0.0, 0.3]]))[0] == pytest.approx(0.1 * np.pi / 2 + 0.5)
+    assert fan_along(before, corner, -before, 0.1) is None
+
+
+@pytest.mark.parametrize("closed", [False, True])
+def test_smoothing_leaves_lines_and_halves_waves_of_its_length(closed: bool) -> None:
+    count = 400
+    at = np.arange(count, dtype=np.float64)
+    if not closed:
+        line = np.column_stack([at, 3.0 - 0.01 * at])
+        np.testing.assert_allclose(smoothed(line, 60.0, False), line, rtol=1e-9, atol=1e-9)
+    wave = np.sin(2.0 * np.pi * at / 40.0)[:, None]
+    smooth = smoothed(wave, 40.0, closed)
+    np.testing.assert_allclose(smooth[120:280], 0.5 * wave[120:280], atol=5e-3)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "share"), [(0.15, 0.15, 1.0), (0.16, 0.12, 1.0), (0.15, 0.15, 0.5), (0.16, 0.12, 0.5)]
+)
+def test_a_smooth_body_has_no_bump(a: float, b: float, share: float) -> None:
+    assert profile_bumps(curve(oval(a, b, share), share == 1.0), 0, LONGEST, LEAST) == []
+
+
+@pytest.mark.parametrize("share", [1.0, 0.6])
+def test_a_bump_is_found_where_it_is_with_most_of_its_height(share: float) -> None:
+    flat = bulged(oval(0.16, 0.12, share), 1.8, 0.45, 0.012)
+    found = profile_bumps(curve(flat, share == 1.0), 3, LONGEST, LEAST)
+    assert len(found) == 1
+    bump = found[0]
+    top = flat[bump.top % len(flat)]
+    assert bump.cut == 3
+    assert bump.prominence == pytest.approx(0.012, rel=0.3)
+    assert abs(np.arctan2(top[1], top[0]) - 1.8) < 0.1
+    assert bump.weights[bump.top - bump.first] == 1.0
+    assert len(bump.weights) == bump.last - bump.first + 1
+
+
+def test_two_bumps_with_a_furrow_between_are_two_and_a_shallow_furrow_does_not_part_them() -> None:
+    round_ = oval(0.14, 0.14)
+    two = bulged(bulged(round_, 1.2, 0.4, 0.012), 2.0, 0.4, 0.012)
+    assert len(profile_bumps(curve(two, True), 0, LONGEST, LEAST)) == 2
+    one = bulged(bulged(round_, 1.5, 0.4, 0.006), 1.7, 0.4, 0.006)
+    assert len(profile_bumps(curve(one, True), 0, LONGEST, LEAST)) == 1
+
+
+def test_where_a_closed_curve_begins_does_not_matter() -> None:
+    flat = bulged(bulged(oval(0.15, 0.13), 0.1, 0.4, 0.012), 2.5, 0.4, 0.015)
+    tops = []
+    for shift in (0, 17, 200, 399):
+        rolled = np.roll(flat, shift, axis=0)
+        bumps = profile_bumps(curve(rolled, True), 0, LONGEST, LEAST)
+        tops.append(sorted(round(float(rolled[b.top % 400][0]), 9) for b in bumps))
+        assert all(0 <= b.first < 400 and b.first < b.top < b.last for b in bumps)
+    assert tops[0] == tops[1] == tops[2] == tops[3]
+    assert len(tops[0]) == 2
+
+
+def test_the_ellipse_of_a_bump_follows_its_top_and_keeps_its_depth() -> None:
+    flat = bulged(oval(0.14, 0.14), 1.5, 0.5, 0.015)
+    cut = curve(flat, True)
+    (bump,) = profile_bumps(cut, 0, LONGEST, LEAST)
+    for deepest in (0.005, 0.03):
+        ellipse = profile_ellipse(cut, bump, deepest)
+        centre, half_axes, angle = ellipse.centre, ellipse.half_axes, ellipse.angle
+        assert half_axes[1] <= max(deepest, 0.1 * half_axes[0]) + 1e-12
+        outward = np.array([np.sin(angle), -np.cos(angle)])
+        top = flat[bump.top % len(flat)]
+        assert (centre - top) @ outward == pytest.approx(-half_axes[1], abs=1e-9)
+        assert abs((centre - top) @ [np.cos(angle), np.sin(angle)]) < 0.5 * half_axes[0]
+        assert abs(np.linalg.norm(centre)) < np.linalg.norm(top)
+
+
+def test_a_bump_stands_out_and_a_dent_does_not() -> None:
+    round_ = oval(0.15, 0.15)
+    for height, found in ((0.02, 1), (-0.02, 0)):
+        flat = bulged(round_, 1.0, 0.3, height)
+        bumps = profile_bumps(curve(flat, True), 0, LONGEST, LEAST)
+        tops = [float(np.arctan2(*flat[b.top % len(flat)][::-1])) for b in bumps]
+        assert sum(abs(t - 1.0) < 0.1 for t in tops) == found
+    assert np.abs(relief(curve(round_, True), LONGEST)).max() < 1e-4
