@@ -197,7 +197,7 @@ def carried(moved: Floats, joint: int, point: Any) -> Any:
     )
 
 
-@njit(inline="always")  # type: ignore[untyped-decorator]
+@njit(cache=True, error_model="numpy")  # type: ignore[untyped-decorator]
 def pose_curve(plan: Any, muscle: int, moved: Floats, curves: Floats) -> None:
     """One root curve into its row of ``curves``, for ``M − I`` of the joints (joints, 12)."""
     origin = carried(moved, plan.joints[muscle, 0], read(plan.ends[muscle], 0))

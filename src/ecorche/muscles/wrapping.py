@@ -85,7 +85,7 @@ def _step(x: Any) -> Any:
     return x * x * (3.0 - 2.0 * x)
 
 
-@njit(inline="always")  # type: ignore[untyped-decorator]
+@njit(cache=True, error_model="numpy")  # type: ignore[untyped-decorator]
 def _upright(psi: Any) -> Any:
     """How far to tilt from the axis' plane, for the plane of the centre tilted by ``psi`` within half a turn.
 
@@ -103,7 +103,7 @@ def _upright(psi: Any) -> Any:
     return tilt if psi >= 0.0 else -tilt
 
 
-@njit(inline="always")  # type: ignore[untyped-decorator]
+@njit(cache=True, error_model="numpy")  # type: ignore[untyped-decorator]
 def _circle_on_sphere(origin: Any, insertion: Any, centre: Any, axis: Any, radius: Any) -> Any:
     """Centre, normal, radius of the circle on a sphere that is gone round, and how much it counts."""
     chord = plus(insertion, -1.0, origin)
@@ -150,7 +150,7 @@ def bind_angle(shape: int, origin: Any, insertion: Any, centre: Any, axis: Any, 
     return angle if angle >= EARLIEST_AT_BIND else angle + 2.0 * np.pi
 
 
-@njit(inline="always")  # type: ignore[untyped-decorator]
+@njit(cache=True, error_model="numpy")  # type: ignore[untyped-decorator]
 def wrap(
     shape: int,
     origin: Any,
