@@ -151,7 +151,7 @@ def regression(features: Floats, true: Bools, asked: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class Told:
-    """Areas under the curve: the muscles', and the baselines', by position along the bone and the whole limb."""
+    """Areas under the curve: the muscles' and the baselines', with position along the bone and the limb."""
 
     muscles: float
     distance: float

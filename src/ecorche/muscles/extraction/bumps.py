@@ -28,6 +28,8 @@ ENDS = 2
 """So many sections at each end of a region, averaged, are the ends of its taper."""
 MOST_TAPER = 1.7
 """Of a limb without muscles, thick end over thin one: where a haunch is thicker, the rest is flesh."""
+SWOLLEN = 0.3
+"""How much points that stand out count, against 1 of the others, where a section's middle is sought."""
 GRAIN = 1.5
 """Width of the Gaussian, in points of the section and in sections, that takes the mesh's facets out."""
 VALLEY = 0.2
@@ -63,8 +65,24 @@ def swelling(cuts: Sequence[Cut]) -> Floats:
     )
     start, end = along[:ENDS].mean(), along[-ENDS:].mean()
     share = np.clip((along - start) / max(end - start, 1e-12), 0.0, 1.0)[:, None]
-    over = at_angles - (first + share * (last - first))
+    over = _about_what_does_not_swell(at_angles - (first + share * (last - first)), even)
     return np.stack([_interpolated(a, even, o) for a, o in zip(angles, over, strict=True)])
+
+
+def _about_what_does_not_swell(over: Floats, angles: Floats) -> Floats:
+    """Heights (C, P) at angles (P,) about a middle moved to where the parts that do not swell have it.
+
+    A muscle on one side draws a section's own middle towards it. So the middle is sought by least squares in
+    which what stands out counts little.
+    """
+    ways = np.column_stack([np.cos(angles), np.sin(angles)])
+    shift = np.zeros((len(over), 2))
+    for _ in range(20):
+        rest = over - shift @ ways.T
+        pull = np.where(rest > 0.0, SWOLLEN, 1.0)
+        normal = np.einsum("cp,pi,pj->cij", pull, ways, ways)
+        shift = np.linalg.solve(normal, np.einsum("cp,cp,pi->ci", pull, over, ways)[..., None])[..., 0]
+    return np.asarray(over - shift @ ways.T)
 
 
 def _interpolated(at: Floats, angles: Floats, values: Floats) -> Floats:

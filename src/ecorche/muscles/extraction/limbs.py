@@ -238,18 +238,21 @@ def _signed_area(flat: Floats) -> float:
 
 
 def _evenly(points: Floats, origin: Floats, frame: Floats) -> Floats:
-    """A closed curve in `POINTS` even steps, from where it lies straight in x from its middle on."""
+    """A closed counter-clockwise curve in `POINTS` even steps, wherever its own points begin.
+
+    The first lies straight in x from the curve's middle, where it comes up there furthest out.
+    """
     closed = np.vstack([points, points[:1]])
-    length = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(closed, axis=0), axis=1))])
-
-    def at(where: Floats) -> Floats:
-        return np.stack([np.interp(where, length, closed[:, k], period=None) for k in range(3)], axis=1)
-
-    fine = np.linspace(0.0, length[-1], 8 * POINTS, endpoint=False)
-    flat = (at(fine) - origin) @ frame[:2].T
-    flat -= flat.mean(axis=0)
-    begin = fine[int(np.argmin(np.abs(np.arctan2(flat[:, 1], flat[:, 0]))))]
-    return at((begin + np.linspace(0.0, length[-1], POINTS, endpoint=False)) % length[-1])
+    steps = np.linalg.norm(np.diff(closed, axis=0), axis=1)
+    length = np.concatenate([[0.0], np.cumsum(steps)])
+    flat = (closed - origin) @ frame[:2].T
+    x, y = (flat - steps @ (0.5 * (flat[1:] + flat[:-1])) / length[-1]).T
+    up = np.flatnonzero((y[:-1] <= 0.0) & (y[1:] > 0.0))
+    share = -y[up] / (y[up + 1] - y[up])
+    best = int(np.argmax(x[up] + share * (x[up + 1] - x[up])))
+    begin = length[up[best]] + share[best] * steps[up[best]]
+    where = (begin + np.linspace(0.0, length[-1], POINTS, endpoint=False)) % length[-1]
+    return np.stack([np.interp(where, length, closed[:, k]) for k in range(3)], axis=1)
 
 
 def _longest_run(cuts: Sequence[Cut]) -> list[Cut]:
