@@ -19,12 +19,15 @@ from typer.testing import CliRunner
 import ecorche
 from ecorche.base.mesh import Mesh
 from ecorche.base.signed_distance import SignedSurface
+from ecorche.body.evaluate import LiveFrames
 from ecorche.body.figure import ecorche_figure
 from ecorche.body.figure.skeleton import figure_skeleton
 from ecorche.cli.main import app
 from ecorche.muscles.fit import fit_to_skin
+from ecorche.muscles.spindle_mesh import Stations, spindle_surfaces
 from ecorche.muscles.template import TEMPLATE
 from ecorche.muscles.template.place import place
+from ecorche.skeleton.kinematics import difference_from_bind
 from ecorche.skeleton.naming import recognise
 from ecorche.skeleton.naming.vocabulary import mirrored
 from ecorche.skeleton.skeleton import Skeleton
@@ -144,6 +147,7 @@ def test_bones_are_closed_and_lie_inside_the_skin(figure: ecorche.Character) -> 
     surface = _surface(bones.mesh)
     assert surface.is_watertight
     assert surface.is_winding_consistent
+    assert surface.area_faces.min() > 1e-9  # a thousandth of a square millimetre
     pieces = surface.split(only_watertight=False)
     assert len(pieces) > 150
     assert min(piece.volume for piece in pieces) > 0.0
@@ -169,8 +173,31 @@ def test_every_muscle_fits_under_the_skin(figure: ecorche.Character) -> None:
     assert max(moved.distance for moved in report.moved) < 0.025
 
 
-@pytest.mark.parametrize(("pose", "within"), [("curl", 0.97), ("squat", 0.97), ("raise", 0.95)])
-def test_bones_stay_inside_the_skin_as_it_bends(figure: ecorche.Character, pose: str, within: float) -> None:
+def test_no_muscle_leaves_the_skin_of_a_bent_elbow(figure: ecorche.Character, tmp_path: Path) -> None:
+    """The film of `make demo`: tendons at its outer side came through by 11 mm, flexors by 16."""
+    rig = ecorche.create_rig(figure, tmp_path / "figure.glb", tmp_path / "figure.ecorche")
+    curl = ecorche.read_keyframes(EXAMPLES / "curl.pose", figure.skeleton)
+    frames = ecorche.perform(figure, curl, rig=rig).take.frames
+    assert isinstance(frames, LiveFrames)
+    muscles, held = frames.body.muscles, 48
+    assert muscles is not None
+    assert frames.activation is not None
+    difference = difference_from_bind(figure.skeleton, frames.motion.local[held])
+    posed, states = muscles.musculature.posed(difference, muscles.bulge(frames.activation[held]))
+    surfaces = spindle_surfaces(muscles.musculature.spindles, rings=20, sides=12)
+    points = surfaces.points(states, Stations(*posed.at(surfaces.t)))
+    skin, triangles = frames[held].points[0].astype(float), figure.mesh("skin").mesh.triangles()
+    outside = igl.fast_winding_number(skin, triangles.astype(np.int64), points) < 0.5
+    far = np.where(outside, np.abs(SignedSurface(skin, triangles).depth(points)[0]), 0.0)
+    elbow = {figure.skeleton.index(f"{side}_elbow") for side in "lr"}
+    for number, muscle in enumerate(muscles.musculature.muscles):
+        if elbow & set(muscle.joints):
+            own = slice(surfaces.vertex_starts[number], surfaces.vertex_starts[number + 1])
+            assert far[own].max() < 0.006, muscle.name
+
+
+@pytest.mark.parametrize("pose", ["curl", "squat", "raise"])
+def test_bones_stay_inside_the_skin_as_it_bends(figure: ecorche.Character, pose: str) -> None:
     motion = ecorche.read_keyframes(EXAMPLES / f"{pose}.pose", figure.skeleton)
     frames = ecorche.perform(figure, motion).take.frames
     assert frames is not None
@@ -180,7 +207,7 @@ def test_bones_stay_inside_the_skin_as_it_bends(figure: ecorche.Character, pose:
         posed[0].astype(float), skin.triangles().astype(np.int64), posed[1].astype(float)
     )
     assert len(posed[1]) == bones.vertex_count
-    assert (found > 0.5).mean() > within
+    assert (found > 0.5).mean() > 0.999
 
 
 def _digest(figure: ecorche.Character) -> str:

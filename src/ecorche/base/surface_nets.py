@@ -25,8 +25,9 @@ _EDGES = [(c, c | 1 << axis) for axis in range(3) for c in range(8) if not c >> 
 """The twelve edges of a cell by their corners."""
 _AROUND = ((0, 0), (1, 0), (1, 1), (0, 1))
 """Corners of a square, in turn."""
-TOUCHING = 1e-9
-"""What stands for a node that counts as outside, as a share of the largest value."""
+TOUCHING = 0.1
+"""What stands for a node that counts as outside, as a share of the mean step from node to node: so the
+surface passes before it, and the vertices of the cells round it do not all fall on it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +104,8 @@ def _quads(inside: npt.NDArray[np.bool_], row: Ints) -> Ints:
 
 def _parted(field: Floats) -> None:
     """Make the inside well-composed, in place."""
-    outside = TOUCHING * float(np.abs(field).max(initial=0.0)) + np.finfo(float).tiny
+    steps = np.concatenate([np.abs(np.diff(field, axis=axis)).ravel() for axis in range(3)])
+    outside = TOUCHING * float(steps.mean()) + np.finfo(float).tiny
     shapes = []  # corners of each face and of the cell, opposite ones side by side
     for axis in range(3):
         one, two = (axis + 1) % 3, (axis + 2) % 3

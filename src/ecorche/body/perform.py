@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ecorche.body.character import Character
 from ecorche.body.compile import compile_body
@@ -13,10 +13,11 @@ from ecorche.body.take import Take
 from ecorche.document.files import Rig
 from ecorche.errors import SkeletonError
 from ecorche.muscles.activation import ActivationSource
+from ecorche.muscles.moving_scapulae import with_moving_scapulae
 from ecorche.skeleton.enforce_limits import LimitReport, enforce_limits
 from ecorche.skeleton.human_limits import human_joints
 from ecorche.skeleton.motion import Motion, bind_pose
-from ecorche.skeleton.naming import recognise
+from ecorche.skeleton.naming import Naming, recognise
 from ecorche.skeleton.naming.vocabulary import RADIOULNAR
 from ecorche.skeleton.radioulnar import share_pronation
 from ecorche.skeleton.resample import resample
@@ -88,9 +89,10 @@ def perform(
             motion, character.skeleton, mode=feet, mapping=mapping, source_mapping=source_mapping
         )
         motion, report = moved.motion, moved.report
-        canonical = recognise(character.skeleton, mapping).canonical
-        if not set(RADIOULNAR).isdisjoint(canonical):  # no source moves it: the forearm's turn does
-            motion = share_pronation(motion, canonical)
+        naming = recognise(character.skeleton, mapping)
+        if not set(RADIOULNAR).isdisjoint(naming.canonical):  # no source moves it: the forearm's turn does
+            motion = share_pronation(motion, naming.canonical)
+        motion, report = _with_scapulae(motion, naming, report)
     if rate is not None:
         motion = resample(motion, rate=rate)
     whole, clamped = motion, None
@@ -100,11 +102,23 @@ def perform(
         motion, clamped = _within_limits(motion, character, rig, mapping)
     body = compile_body(character, skinning=skinning, rig=rig if muscles else None, activation=activation)
     active = None
-    if frames is not None and body.muscles is not None:
+    if frames is not None and body.activation is not None:
         # muscles look around in time: what is cut away still counts, so that a part is a part of the whole
         whole = _within_limits(whole, character, rig, mapping)[0] if limits else whole
-        active = body.muscles.activation.over(whole)[frames[0] : frames[1] + 1]
+        active = body.activation.over(whole)[frames[0] : frames[1] + 1]
     return Performance(Take(character, motion, LiveFrames(body, motion, posed, active)), report, clamped)
+
+
+def _with_scapulae(motion: Motion, naming: Naming, report: RetargetReport) -> tuple[Motion, RetargetReport]:
+    """The motion with shoulder blades that follow the arms where it had none, and the report with a note."""
+    names = motion.skeleton.names
+    motion, moving = with_moving_scapulae(motion, naming, {names.index(n) for n in report.unmatched_target})
+    if not moving:
+        return motion, report
+    told = [names[j] for j in moving]
+    note = f"the motion has no shoulder blades: {', '.join(map(repr, told))} follow the arms"
+    kept = tuple(name for name in report.unmatched_target if name not in told)
+    return motion, replace(report, unmatched_target=kept, notes=(*report.notes, note))
 
 
 def _within_limits(

@@ -1,4 +1,4 @@
-"""The virtual scapula: how a shoulder blade follows the arm on a rig that has none.
+"""How a shoulder blade follows the arm: a virtual one on a rig that has none, a real one that is left still.
 
 Inman, Saunders and Abbott (1944, J. Bone Joint Surg. 26:1) found that of every 15 degrees by which the arm
 rises, 10 happen between humerus and scapula and 5 between scapula and trunk, after a setting phase in the
@@ -26,7 +26,7 @@ SCAPULAR_SHARE = 1.0 / 3.0
 
 @dataclass(frozen=True, eq=False)
 class VirtualScapula:
-    """A shoulder blade the rig lacks: it rides on a joint of the girdle and turns as the arm rises.
+    """A shoulder blade: it rides on a joint of the girdle and turns as the arm rises.
 
     Attributes:
         name: What the joint is called, such as ``"virtual scapula, right"``.
@@ -48,8 +48,8 @@ class VirtualScapula:
     hanging: Floats
     arm_direction: Floats
 
-    def moved(self, difference: Floats) -> Floats:
-        """Its own ``M − I`` (..., 4, 4), of all joints' (..., joints, 4, 4).
+    def angle(self, difference: Floats) -> Floats:
+        """How far it turns upward on its girdle since bind [rad] (...), of all joints' (..., joints, 4, 4).
 
         Its upward rotation on the thorax is the rhythm's, less what it had at bind and less what the
         girdle has turned about the same axis by itself: an animated collar bone is not counted twice.
@@ -64,10 +64,19 @@ class VirtualScapula:
         q = xyzw_from_matrix(on_thorax @ girdle)
         q = np.where(q[..., 3:] < 0.0, -q, q)
         own = 2.0 * np.arctan2(q[..., :3] @ self.axis, q[..., 3])
-        rotation = matrix_from_xyzw(xyzw_from_axis_angle(self.axis, rhythm - own))
+        return np.asarray(rhythm - own)
+
+    def about(self, angle: Floats) -> Floats:
+        """``R − I`` (..., 4, 4) of a turn by angles [rad] (...) about its axis at bind."""
+        rotation = matrix_from_xyzw(xyzw_from_axis_angle(self.axis, angle))
         about = np.zeros((*rotation.shape[:-2], 4, 4))
         about[..., :3, :3] = rotation - np.eye(3)
         about[..., :3, 3] = -(about[..., :3, :3] @ self.pivot)
+        return about
+
+    def moved(self, difference: Floats) -> Floats:
+        """Its own ``M − I`` (..., 4, 4), of all joints' (..., joints, 4, 4)."""
+        about = self.about(self.angle(difference))
         # (I + G)(I + A) − I, kept as a difference
         carried = difference[..., self.girdle, :, :]
         return np.asarray(carried + about + carried @ about)

@@ -3,8 +3,9 @@
 I. Baran and J. Popović, "Automatic Rigging and Animation of 3D Characters", 2007: every vertex is heated by
 its nearest bone, the more the nearer, and heat spreads over the skin; in equilibrium ``(L + M H) w = M H p``.
 Changed here: the nearest bone is found by the shortest way *inside* the body, along a grid's nodes from the
-bones' own surfaces, so that an arm beside the flank heats no flank; and vertices keep at most four joints by
-taking the fifth largest weight off all, which fades without a jump.
+bones' own surfaces, so that an arm beside the flank heats no flank; bones are ten times as warm, because
+skin that follows two limbs over a hand's breadth leaves the muscles below it when they bend; and vertices
+keep at most four joints by taking the fifth largest weight off all, which fades without a jump.
 """
 
 from __future__ import annotations
@@ -30,6 +31,8 @@ Ints = npt.NDArray[np.int64]
 REACH = 1.2
 """Added to distances from bones, in edges of the skin, which are short where forms are small: how far heat
 spreads where a bone lies right under the skin."""
+WARMTH = 10.0
+"""Heat of a bone; the skin passes from one to the next over a width that falls with its root."""
 ACROSS = 0.06
 """How far beyond the middle plane limbs of the other side move the skin [m]."""
 INFLUENCES = 4
@@ -67,7 +70,7 @@ def figure_weights(
     near = abs(stiffness)
     for _ in range(3):
         edge = (near @ edge) / (near @ np.ones(count))
-    heat = mass / (far + REACH * edge) ** 2
+    heat = WARMTH * mass / (far + REACH * edge) ** 2
     # joints of the right heat the mirror image of what those of the left do: only these are solved for
     solved = np.flatnonzero(other >= np.arange(len(other)))
     column = np.full(len(other), -1)
