@@ -89,6 +89,54 @@ def crease(muscled: Body, plain: Body, edges: Edges, pose: Pose) -> Crease:
     )
 
 
+@dataclass(frozen=True)
+class Roughness:
+    """How uneven muscles leave a skin: single vertices that stand out from those round them.
+
+    Attributes:
+        uneven: Root mean square of how far each vertex is moved outwards beside its neighbours' mean [m].
+        displaced: Root mean square of how far they are moved outwards [m].
+    """
+
+    uneven: float
+    displaced: float
+
+    @property
+    def over_displacement(self) -> float:
+        """The first over the second."""
+        return self.uneven / self.displaced
+
+
+def roughness(
+    bind: npt.NDArray[np.floating],
+    triangles: npt.NDArray[np.integer],
+    muscled: Floats,
+    plain: Floats,
+    where: npt.NDArray[np.bool_],
+) -> Roughness:
+    """Compare a skin with muscles to plain skinning at chosen vertices; points that are one at bind are one.
+
+    Vertices that neither move nor have a neighbour that does are not counted.
+    """
+    _, first, same = np.unique(bind, axis=0, return_index=True, return_inverse=True)
+    corners = same.reshape(-1)[triangles]
+    bare, count = plain[first], len(first)
+    facets = np.cross(bare[corners[:, 1]] - bare[corners[:, 0]], bare[corners[:, 2]] - bare[corners[:, 0]])
+    normals = np.stack(
+        [sum(np.bincount(corners[:, k], f, minlength=count) for k in range(3)) for f in facets.T], axis=1
+    )
+    normals /= np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-30)
+    outward = np.sum((muscled[first] - bare) * normals, axis=1)
+    ends = np.concatenate([corners[:, [0, 1]], corners[:, [1, 2]], corners[:, [2, 0]]])
+    ends = np.unique(np.sort(ends[ends[:, 0] != ends[:, 1]], axis=1), axis=0)
+    vertex, neighbour = np.concatenate([ends, ends[:, ::-1]]).T
+    number = np.maximum(np.bincount(vertex, minlength=count), 1)
+    uneven = outward - np.bincount(vertex, outward[neighbour], minlength=count) / number
+    still = (outward == 0.0) & (np.bincount(vertex, outward[neighbour] != 0.0, minlength=count) == 0)
+    counted = where[first] & ~still
+    return Roughness(_rms(uneven[counted]), _rms(outward[counted]))
+
+
 @dataclass(frozen=True, eq=False)
 class Jerk:
     """Accelerations of the skin that muscles move, against plain skinning.

@@ -246,7 +246,7 @@ def test_weak_muscles_fade_out_beside_strong_ones_without_a_step() -> None:
     # each by itself keeps its weights, however small; together, only what is not weak beside the others
     whole = np.concatenate([weights(4001, muscle) for muscle in apart], axis=1)
     beside = whole / np.maximum((whole**4).sum(axis=1) ** 0.25, 1e-30)[:, None]
-    u = np.clip((beside - 0.05) / 0.15, 0.0, 1.0)
+    u = np.clip((beside - 0.2) / 0.2, 0.0, 1.0)
     np.testing.assert_allclose(fine, whole * u * u * (3.0 - 2.0 * u), atol=1e-6)
     assert (fine > 0.0).sum() < (whole > 0.0).sum() - 100
     coarse = weights(2001, *apart)

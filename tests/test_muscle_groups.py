@@ -26,7 +26,7 @@ def patches(vertices: int, muscles: int, seed: int = 0) -> Influences:
     starts = np.searchsorted(vertex, np.arange(vertices + 1)).astype(np.int32)
     weights, t, place, a, fat = rng.random((5, len(vertex))).astype(np.float32)
     side = np.ones(len(vertex), np.float32)
-    return Influences(starts, muscle.astype(np.int32), weights, t, place, a, fat, side, np.ones_like(side))
+    return Influences(starts, muscle.astype(np.int32), weights, t, place, a, fat, side, np.ones_like(side), a)
 
 
 def test_every_entry_stands_in_its_vertex_lane_once() -> None:
@@ -91,7 +91,7 @@ def test_few_lanes_work_for_nothing() -> None:
 def test_skin_without_muscles_has_no_groups() -> None:
     empty = patches(100, 4)
     no = empty.t[:0]
-    none = Influences(np.zeros(101, np.int32), empty.muscles[:0], no, no, no, no, no, no, no)
+    none = Influences(np.zeros(101, np.int32), empty.muscles[:0], no, no, no, no, no, no, no, no)
     groups = group_by_muscles(none, 4)
     assert len(groups.vertices) == len(groups.muscles) == 0
     assert groups.starts.tolist() == [0]

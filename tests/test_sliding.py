@@ -293,7 +293,7 @@ def test_the_mirrored_body_is_displaced_to_the_mirror_image() -> None:
     posed, mirror = contracted(bind, 3), np.array([-1, 1, 1], np.float32)
     left = SlidingSkin(points, bind, found).apply(posed, points)
     # the mirrored muscles' lateral coordinate has the other sign, and everything else is alike
-    right = SlidingSkin(points * mirror, mirrored(bind), replace(found, a=-found.a))
+    right = SlidingSkin(points * mirror, mirrored(bind), replace(found, a=-found.a, read=-found.read))
     np.testing.assert_allclose(right.apply(mirrored(posed), points * mirror), left * mirror, atol=1e-6)
 
 

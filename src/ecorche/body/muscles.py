@@ -28,6 +28,7 @@ from ecorche.muscles.activation import (
     bulge_from_activation,
 )
 from ecorche.muscles.centre_lines import stations
+from ecorche.muscles.lofted import LoftedMuscle
 from ecorche.muscles.muscle import Muscle
 from ecorche.muscles.musculature import Musculature, musculature
 from ecorche.skeleton.naming.recognise import recognise
@@ -36,6 +37,7 @@ from ecorche.skin.influence import Influences, Template, influence
 from ecorche.skin.neighbourhood import suitable_neighbourhoods
 from ecorche.skin.path_carriers import PathCarriers
 from ecorche.skin.sliding import SlidingSkin
+from ecorche.skin.spacing import edge_squares
 
 Floats = npt.NDArray[np.float64]
 
@@ -169,6 +171,7 @@ def compile_muscles(
         painted=_painted(rig, muscles, body.name),
         names=joined.names,
         carriers=_carriers(joined),
+        squares=edge_squares(bind[skin], body.mesh.triangles()),
     )
     gains = np.array([spec.gains.get(muscle.group, 1.0) for muscle in muscles])
     return BodyMuscles(
@@ -182,7 +185,9 @@ def compile_muscles(
     )
 
 
-def rig_activation(character: Character, rig: Rig, muscles: Sequence[Muscle]) -> ActivationSource:
+def rig_activation(
+    character: Character, rig: Rig, muscles: Sequence[Muscle | LoftedMuscle]
+) -> ActivationSource:
     """How active the muscles are by what the rig says."""
     said = rig.spec.muscles.activation
     if said.source == "constant":
@@ -191,7 +196,7 @@ def rig_activation(character: Character, rig: Rig, muscles: Sequence[Muscle]) ->
 
 
 def named_activation(
-    source: str, character: Character, rig: Rig, muscles: Sequence[Muscle]
+    source: str, character: Character, rig: Rig, muscles: Sequence[Muscle | LoftedMuscle]
 ) -> JointDriven | Anticipating:
     """Activation by the joints the muscles act on: one of `BY_JOINTS`."""
     naming = recognise(character.skeleton, rig.spec.skeleton.mapping or None)

@@ -20,10 +20,17 @@ centimetres apart. So each influence has a share κ in how much the skin's movin
 muscle counts: all where skin weights and the path's joints overlap by `WITH_PATH`, none at `APART_FROM_PATH`,
 where only the change of the muscle's height there moves the skin.
 
+A skin shows nothing finer than its vertices are apart: a muscle that falls between them moves now this
+vertex and now that, and leaves the skin jagged. So a muscle is taken to be ``sqrt(C_T² + h²)`` wide, h being
+how far from their neighbours vertices are across it: each reads the muscle at
+``a C_T / sqrt(C_T² + h²)`` in place of a, in the pose too, and the borders move outwards by as much. A muscle
+with a C_T below h moves the skin less, and below half of h not at all. At the ends the fade is at least as
+long as vertices are apart along the muscle. On a fine skin all of it vanishes.
+
 A muscle that is weak beside others over the same vertex adds work and nothing to see. So a weight w fades out
 with what it is beside all of them, ``r = w / (Σ w⁴)^¼``, from `FULL_BESIDE` down to nothing at `GONE_BESIDE`:
 smooth from vertex to vertex, so that no border appears. On two real people with all muscles tense this moves
-no vertex by more than 0.8 mm. Weights a person has painted are taken as they are.
+no vertex by more than 1 mm. Weights a person has painted are taken as they are.
 """
 
 from __future__ import annotations
@@ -40,6 +47,7 @@ from ecorche.base.smooth_step import smooth_step
 from ecorche.errors import EcorcheError, MeshError
 from ecorche.muscles.sections import SectionCoordinates, Sections
 from ecorche.skin.path_carriers import PathCarriers
+from ecorche.skin.spacing import spacing
 from ecorche.skin.weights import SkinWeights
 
 Floats = npt.NDArray[np.float64]
@@ -47,10 +55,13 @@ Reals = npt.NDArray[np.float32]
 Template = Literal["radial", "half_space", "fitted"]
 Weighting = Literal["binary", "spline"]
 
-GONE_BESIDE, FULL_BESIDE = 0.05, 0.2
+GONE_BESIDE, FULL_BESIDE = 0.2, 0.4
 """A weight below the first share of what all muscles of its vertex have is left out, from the second kept."""
 APART_FROM_PATH, WITH_PATH = 0.5, 0.9
 """Overlap of a vertex's skin weights with the joints its part of the path rides on, see κ."""
+NOT_SEEN, SEEN = 0.5, 1.0
+"""C_T over how far apart vertices are across a muscle: up to the first it does not move them, from the second
+on wholly."""
 _LEAST = 1e-6
 """Weights up to this are left out: they would move a vertex by less than a thousandth of a hair."""
 
@@ -95,6 +106,8 @@ class Influences:
         side: σ, 1 on the outer side and −1 on the inner, between them only in a narrow band of the
             radial template, shape (entries,), float32.
         follow: κ, how much the skin's moving off its bind place counts, 0 to 1, shape (entries,), float32.
+        read: Lateral coordinate at which the muscle is read at bind [m]: ``a`` on a fine skin, nearer to the
+            middle on a coarse one, shape (entries,), float32.
     """
 
     starts: npt.NDArray[np.int32]
@@ -106,6 +119,7 @@ class Influences:
     fat: Reals
     side: Reals
     follow: Reals
+    read: Reals
 
     def __repr__(self) -> str:
         return f"Influences({self.vertex_count} vertices, {len(self.muscles)} entries)"
@@ -133,6 +147,7 @@ def influence(
     painted: Mapping[int, npt.ArrayLike] | None = None,
     names: Sequence[str] = (),
     carriers: PathCarriers | None = None,
+    squares: Floats | None = None,
 ) -> Influences:
     """Find the vertices each muscle moves, from the skin and the muscles at bind.
 
@@ -149,6 +164,8 @@ def influence(
         painted: Weights 0 … 1 of every vertex that take the place of those found, by muscle number.
         names: What the muscles are called, for messages.
         carriers: The joints each part of each path rides on; without them κ is 1 everywhere.
+        squares: How far apart the vertices are (`edge_squares`), shape (vertices, 3, 3); without them the
+            skin is taken to be fine.
     """
     count = len(bind)
     if points.shape != (weights.vertex_count, 3):
@@ -185,10 +202,16 @@ def influence(
             # skin weights sum to one only to rounding: what is full stays full
             weight = smooth_step((np.minimum(on_limb[vertices], 1.0) - 1.0 + fades.limb) / fades.limb)
         at = bind.coordinates(muscle, points[vertices])
+        read, seen, ends = at, np.ones(len(vertices)), np.full(len(vertices), fades.ends)
+        if squares is not None and muscle not in by_hand:
+            fitted = templates[muscle] == "fitted"
+            here = points[vertices].astype(np.float64)
+            read, seen, apart = _as_seen(bind, muscle, here, at, squares[vertices], fitted)
+            ends = np.clip(apart / bind.length[muscle], fades.ends, 0.5)
         half_height = bind.scale[muscle] * greatest[muscle]
-        fade, side = _template_fade(templates[muscle], at, half_height, reach[muscle], fades)
+        fade, side = _template_fade(templates[muscle], read, half_height, reach[muscle], fades)
         if muscle not in by_hand:
-            weight *= smooth_step(at.t / fades.ends) * smooth_step((1.0 - at.t) / fades.ends) * fade
+            weight *= smooth_step(at.t / ends) * smooth_step((1.0 - at.t) / ends) * fade * seen
             if weightings[muscle] == "spline":
                 weight *= np.clip(at.thickness / max(greatest[muscle], 1e-30), 0.0, 1.0)
         kept = weight > (0.0 if muscle in by_hand else _LEAST)
@@ -196,9 +219,38 @@ def influence(
         if carriers is not None:
             overlap = carriers.overlap(muscle, at, weights, vertices)
             follow = smooth_step((overlap - APART_FROM_PATH) / (WITH_PATH - APART_FROM_PATH))
-        columns = np.stack([weight, at.t, at.place, at.a, at.v - side * at.height, side, follow])[:, kept]
+        fat = at.v - side * at.height
+        columns = np.stack([weight, at.t, at.place, at.a, fat, side, follow, read.a])[:, kept]
         found.append((vertices[kept], np.full(kept.sum(), muscle), columns))
     return _in_rows(found, weights.vertex_count, np.isin(np.arange(count), list(by_hand)))
+
+
+def _as_seen(
+    bind: Sections,
+    muscle: int,
+    points: Floats,
+    at: SectionCoordinates,
+    squares: Floats,
+    fitted: bool,
+) -> tuple[SectionCoordinates, Floats, Floats]:
+    """Where points of a skin read a muscle, how much of it they see, and how far apart they are along it [m].
+
+    Only the fitted template has a width to compare with.
+    """
+    line = None if bind.lines is None else bind.lines.line_of(muscle)
+    if bind.lines is None or line is None:
+        out, side = bind.out[muscle], bind.side[muscle]
+    else:
+        _, _, out, side = bind.lines.places(line, points, at.place)
+    apart = spacing(squares, np.cross(out, side))
+    if not fitted:
+        return at, np.ones(len(points)), apart
+    width = np.maximum(at.thickness, 1e-30)
+    across = spacing(squares, side) / width
+    aside = at.a * (1.0 - 1.0 / np.hypot(1.0, across))
+    read = bind.coordinates(muscle, points - aside[:, None] * side, at.place)
+    seen = smooth_step((1.0 / np.maximum(across, 1e-30) - NOT_SEEN) / (SEEN - NOT_SEEN))
+    return read, seen, apart
 
 
 def _template_fade(
@@ -225,7 +277,7 @@ def _in_rows(
     """Entries found muscle by muscle, the weak ones faded out, brought to the order of vertices."""
     vertices = np.concatenate([np.zeros(0, np.int64), *(v for v, _, _ in found)])
     muscles = np.concatenate([np.zeros(0, np.int64), *(m for _, m, _ in found)])
-    columns = np.concatenate([np.zeros((7, 0)), *(c for _, _, c in found)], axis=1)
+    columns = np.concatenate([np.zeros((8, 0)), *(c for _, _, c in found)], axis=1)
     beside = columns[0] / np.bincount(vertices, columns[0] ** 4, minlength=vertex_count)[vertices] ** 0.25
     fading = smooth_step((beside - GONE_BESIDE) / (FULL_BESIDE - GONE_BESIDE))
     columns[0] *= np.where(by_hand[muscles], 1.0, fading)

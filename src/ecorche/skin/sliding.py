@@ -9,7 +9,8 @@ the difference from bind is zero bit for bit where the muscles and the skin are 
 
 Three things are added. Of what v, a and t have changed since bind only the share κ counts (`influence`):
 where skin and path do not follow the same joints, ``δ = σ (b − b_bind)`` at the bind place remains, the
-change of the muscle's own height. A muscle has a gain, by which its δ is multiplied. And δ saturates, before
+change of the muscle's own height. On a coarse skin b is read nearer to the muscle's middle (`influence`), by as
+much in every pose. A muscle has a gain, by which its δ is multiplied. And δ saturates, before
 the gain: with ``l = s_f C_T`` at the bind t, the muscle's own half-axis there, δ becomes
 ``δ (1 − (δ/l)² 4/27)`` and from ``δ = 3/2 l`` on stays l; inwards the same with `BRIDGED` l, because taut
 skin and fat bridge the hollow beside a tensed muscle, which is narrower than a slack one, and do not line
@@ -105,7 +106,7 @@ class SlidingSkin:
         stays = 1.0 - influences.follow
         self._rows[:, STAY_T], self._rows[:, STAY_A] = (
             lanes(influences.t * stays),
-            lanes(influences.a * stays),
+            lanes(influences.read - influences.follow * influences.a),
         )
         self._run(bind, self._fitting(points).copy(), learn=True)
         limit = SATURATED * self._rows[:, LIMIT]  # what the kernel leaves there when it learns
