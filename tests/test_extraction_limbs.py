@@ -176,3 +176,39 @@ def test_the_same_skin_gives_the_same_muscles_to_the_last_bit_within_ten_seconds
         assert one.ends.tobytes() == other.ends.tobytes()
         assert one.rings.centre.tobytes() == other.rings.centre.tobytes()
         assert one.rings.half_axes.tobytes() == other.rings.half_axes.tobytes()
+
+
+def test_an_arm_by_itself_keeps_its_muscles(data: Path) -> None:
+    character = person(muscular(data))
+    body, skeleton = character.body(), character.skeleton
+    assert body.weights is not None
+    joints, weights = body.weights.padded()
+    own = [
+        j
+        for j, name in enumerate(skeleton.names)
+        if name.startswith(("LeftArm", "LeftFore", "LeftHand", "LeftFing"))
+    ]
+    local = skeleton.bind_local[own].copy()
+    local[0] = skeleton.bind_world[own[0]]
+    parents = np.array([own.index(p) if p in own else -1 for p in skeleton.parents[own]], np.int32)
+    arm = replace(
+        skeleton,
+        names=tuple(skeleton.names[j] for j in own),
+        parents=parents,
+        bind_local=local,
+        rest_local=local,
+        tails=skeleton.tails[own],
+    )
+    share = np.where(np.isin(joints, own), weights, 0.0)
+    kept = share.sum(axis=1) > 0.3
+    triangles = body.mesh.triangles()
+    triangles = triangles[kept[triangles].all(axis=1)]
+    renamed = np.array([own.index(j) if j in own else 0 for j in range(skeleton.joint_count)])
+    alone = extract_muscles(body.mesh.points, triangles, (renamed[joints], share), arm, recognise(arm))
+    whole = found(muscular(data))
+    for part in ("upper arm", "forearm"):
+        ours = sorted(height(alone, m) for m in alone.muscles if m.name.startswith(part))
+        theirs = sorted(
+            height(whole, m) for m in whole.muscles if m.name.startswith(part) and m.name.endswith("left")
+        )
+        np.testing.assert_allclose(ours, theirs, atol=0.01)

@@ -16,7 +16,7 @@ from ecorche.muscles.extraction.attach import limb_muscle
 from ecorche.muscles.extraction.bump import Bump, Cut
 from ecorche.muscles.extraction.bumps import limb_bumps
 from ecorche.muscles.extraction.ellipses import Ellipse, bump_ellipse
-from ecorche.muscles.extraction.limbs import LeftOut, LimbBone, limb_bones, limb_cuts, membership
+from ecorche.muscles.extraction.limbs import LeftOut, LimbBone, limb_bones, limb_cuts, lone_limbs, membership
 from ecorche.muscles.extraction.linking import LONG, PROMINENT, Track, linked
 from ecorche.muscles.extraction.overlap import dominated
 from ecorche.muscles.extraction.rings import SpaceRings, space_rings
@@ -140,8 +140,11 @@ def _limb_regions(
     """The regions of all limbs."""
     plan = plan_trunk(skeleton, naming, points, dominant)
     if isinstance(plan, str):
-        left_out.append(("limbs", f"no limbs are known: {plan}"))
-        return
+        alone = lone_limbs(skeleton)
+        if alone is None:
+            left_out.append(("limbs", "no joint is apart from another"))
+            return
+        plan = alone
     bones, ends = limb_bones(skeleton, naming, plan)
     left_out += ends
     balls = {root.ball for root in plan.roots}

@@ -20,7 +20,7 @@ import numpy.typing as npt
 from ecorche.base.contours import Contour, contours
 from ecorche.base.rotations import normalise
 from ecorche.muscles.extraction.bump import Cut
-from ecorche.muscles.extraction.trunk_plan import TrunkPlan
+from ecorche.muscles.extraction.trunk_plan import LimbRoot, TrunkPlan
 from ecorche.skeleton.naming import Naming
 from ecorche.skeleton.skeleton import Skeleton
 
@@ -117,7 +117,7 @@ def limb_bones(skeleton: Skeleton, naming: Naming, plan: TrunkPlan) -> tuple[lis
             if before < 0:
                 before = int(skeleton.parents[start])
             name = LIMBS.get(known, skeleton.names[start])
-            side = ("left" if root.side > 0 else "right") if known in LIMBS else ""
+            side = {"l": "left", "r": "right"}[(naming.canonical[start] or "l")[0]] if known in LIMBS else ""
             joints = _own_joints(skeleton, start, end)
             front, outer = _directions(heads[end] - heads[start], plan, root.side)
             bones.append(LimbBone(name, side, joints, heads[start], heads[end], before, end, front, outer))
@@ -129,14 +129,39 @@ def limb_bones(skeleton: Skeleton, naming: Naming, plan: TrunkPlan) -> tuple[lis
     return bones, left_out
 
 
-def _hinges(skeleton: Skeleton, naming: Naming, ball: int) -> list[int]:
-    """The joints along a limb, from its ball down the longest way; no twist joints, no two in a place."""
+def lone_limbs(skeleton: Skeleton) -> TrunkPlan | None:
+    """A plan for a skeleton without a trunk, such as an arm by itself: each of its trees is a limb.
+
+    Its front is square to the plane in which its longest limb is bent; None where no joint has a length.
+    """
+    heads, reach = skeleton.bind_world[:, :3, 3], _reaches(skeleton)
+    roots = [int(j) for j in np.flatnonzero(skeleton.parents < 0) if reach[j] > 1e-6]
+    if not roots:
+        return None
+    longest = max(roots, key=lambda j: (reach[j], -j))
+    below = heads - heads[longest]
+    _, _, axes = np.linalg.svd(below[np.linalg.norm(below, axis=1) <= reach[longest] + 1e-9])
+    limbs = tuple(LimbRoot(skeleton.names[j], "limb", 1, j, j, j) for j in roots)
+    part = np.full(skeleton.joint_count, 10, np.int64)
+    start = heads[longest]
+    return TrunkPlan((), (), limbs, part, axes[1], axes[2], start, start + reach[longest] * axes[0])
+
+
+def _reaches(skeleton: Skeleton) -> Floats:
+    """How far the longest chain below each joint goes [m], (joints,)."""
     heads = skeleton.bind_world[:, :3, 3]
     reach = np.zeros(skeleton.joint_count)
     for joint in reversed(range(skeleton.joint_count)):
         parent = int(skeleton.parents[joint])
         if parent >= 0:
             reach[parent] = max(reach[parent], reach[joint] + np.linalg.norm(heads[joint] - heads[parent]))
+    return reach
+
+
+def _hinges(skeleton: Skeleton, naming: Naming, ball: int) -> list[int]:
+    """The joints along a limb, from its ball down the longest way; no twist joints, no two in a place."""
+    heads = skeleton.bind_world[:, :3, 3]
+    reach = _reaches(skeleton)
     hinges, joint = [ball], ball
     while skeleton.children[joint]:
         joint = max(
