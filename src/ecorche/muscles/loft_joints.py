@@ -11,8 +11,13 @@ changed by is taken up between. h rises by at most 1.9 a unit, so s rises with u
 still shorter muscles the shares s/L stay those of half the length. A muscle joint turns as the section does
 and dilates as the muscle does where it is now, ``(1 + κ w) T`` outwards and ``(1 + κ w) / T`` sideways, both
 to the power of the muscle's gain. It stands in the middle of its section, which is off the root curve by the
-centre of the ring. Where skin over a muscle follows several limbs, each of them carries muscle joints of its
-own: they run along the same curve, and twist with their limb.
+centre of the ring.
+
+Under the skin a belly is bound to its limb, and only its tendons cross a joint. So a muscle joint goes with
+the limb that carries it, and from there towards the root curve only by the share `following`: nothing at the
+crossing, at most `FOLLOW` half a muscle away. (Joints that ride on the curve itself, as the text has them,
+pinch the skin at a joint that bends: the line from an origin beyond the joint swings about it.) Where skin
+over a muscle follows several limbs, each of them carries muscle joints of its own.
 """
 
 from __future__ import annotations
@@ -23,11 +28,12 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
+from ecorche.base.smooth_step import smooth_step
 from ecorche.muscles.loft import profile_at, swelling
 from ecorche.muscles.loft_frames import axes_at
 from ecorche.muscles.posed_joints import MOVED, TURN, pose_joints
-from ecorche.muscles.root_curves import CurvePlan, pose_curve
-from ecorche.muscles.triples import dot, plus, read, scaled, write
+from ecorche.muscles.root_curves import CurvePlan, carried, pose_curve
+from ecorche.muscles.triples import cross, dot, plus, read, scaled, times, turned, unit, write
 from ecorche.muscles.wrapping import COLUMNS, LENGTH
 
 Floats = npt.NDArray[np.float64]
@@ -38,8 +44,12 @@ STEEPEST = 1.9
 _ROUNDED = 0.1
 _WIDTH = 1.0 / STEEPEST + _ROUNDED
 
-# columns of a muscle joint: bind tangent and out; its share u and h(u); its section's centre
-BIND_ALONG, BIND_OUT, PLACE, GIVING, MIDDLE, NUMBERS = 0, 3, 6, 7, 8, 10
+FOLLOW = 0.3
+"""How much of a root curve's way beside its limb the skin goes along with at most."""
+
+# columns of a muscle joint: bind tangent and out; its share u and h(u); its section's centre; its place on
+# the curve at bind; how much it follows the curve
+BIND_ALONG, BIND_OUT, PLACE, GIVING, MIDDLE, BIND_POINT, FOLLOWING, NUMBERS = 0, 3, 6, 7, 8, 10, 13, 14
 # columns of its frame
 POINT, ALONG, OUT, SIDE, FRAME = 0, 3, 6, 9, 12
 
@@ -54,6 +64,11 @@ def giving(u: npt.ArrayLike, crossing: float) -> Floats:
     before = 0.5 * rising**2 / _ROUNDED
     after = 0.5 * (_ROUNDED - falling**2 / _ROUNDED)
     return np.asarray(STEEPEST * (before + even + after))
+
+
+def following(u: npt.ArrayLike, crossing: float) -> Floats:
+    """How much a muscle joint at the share u follows the root curve in place of its limb."""
+    return np.asarray(FOLLOW * smooth_step(2.0 * np.abs(np.asarray(u, np.float64) - crossing)))
 
 
 class LoftPlan(NamedTuple):
@@ -134,19 +149,21 @@ def pose_muscle_joints(
         ratio = max(length / at_bind, 0.5)
         for k in range(plan.joint_starts[muscle], plan.joint_starts[muscle + 1]):
             share = (plan.rows[k, PLACE] + (ratio - 1.0) * plan.rows[k, GIVING]) / ratio
-            point, along, out, side = axes_at(
-                curves,
-                muscle,
-                share,
-                turn,
-                plan.carriers[k],
-                read(plan.rows, k, BIND_ALONG),
-                read(plan.rows, k, BIND_OUT),
-            )
+            joint, follow = plan.carriers[k], plan.rows[k, FOLLOWING]
+            bind_along, bind_out = read(plan.rows, k, BIND_ALONG), read(plan.rows, k, BIND_OUT)
+            point, along, out, side = axes_at(curves, muscle, share, turn, joint, bind_along, bind_out)
+            on_limb = carried(moved, joint, read(plan.rows, k, BIND_POINT))
+            limb_along, limb_out = times(turn, joint, bind_along), times(turn, joint, bind_out)
+            point = plus(scaled(1.0 - follow, on_limb), follow, point)
+            along = unit(plus(scaled(1.0 - follow, limb_along), follow, along))
+            out = unit(turned(limb_along, along, limb_out))
+            side = cross(along, out)
             point = plus(plus(point, plan.rows[k, MIDDLE], out), plan.rows[k, MIDDLE + 1], side)
             first, last = plan.starts[muscle], plan.starts[muscle + 1]
             w = profile_at(plan.knots, plan.cubics, first, last, plan.moments[muscle, 3], share)
-            factor = (1.0 + kappa * w) ** gain
+            factor = 1.0 + kappa * w
+            if gain != 1.0:
+                factor **= gain
             write(frames, k, POINT, point)
             write(frames, k, ALONG, along)
             write(frames, k, OUT, scaled(factor * tension, out))

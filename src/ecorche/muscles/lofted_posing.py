@@ -20,6 +20,8 @@ from ecorche.muscles.loft_joints import (
     ALONG,
     BIND_ALONG,
     BIND_OUT,
+    BIND_POINT,
+    FOLLOWING,
     FRAME,
     GIVING,
     MIDDLE,
@@ -29,6 +31,7 @@ from ecorche.muscles.loft_joints import (
     POINT,
     SIDE,
     LoftPlan,
+    following,
     giving,
     muscle_joint_difference,
     pose_axes,
@@ -215,12 +218,13 @@ class Lofts:
                 # a single ring tells no stretch: half of the way to both ends
                 first, last = 0.5 * first, 0.5 * (1.0 + last)
             u = first + (last - first) * (np.arange(per_muscle) + 0.5) / per_muscle
-            tangents = PosedCurves(self.curves.bind.rows[number : number + 1]).at(u)[1][0]
+            places, tangents = (v[0] for v in PosedCurves(self.curves.bind.rows[number : number + 1]).at(u))
             row = np.zeros((per_muscle, NUMBERS))
             row[:, BIND_ALONG : BIND_ALONG + 3] = tangents
             row[:, BIND_OUT : BIND_OUT + 3] = directions_at_bind(muscle, tangents)
             row[:, PLACE], row[:, GIVING] = u, giving(u, muscle.crossing)
             row[:, MIDDLE : MIDDLE + 2] = shape.at(u)[1]
+            row[:, BIND_POINT : BIND_POINT + 3], row[:, FOLLOWING] = places, following(u, muscle.crossing)
             rows += [row] * len(carriers[number])
             hung.append(np.repeat(np.array(carriers[number], np.int64), per_muscle))
         turning = np.zeros(self.curves.joint_count, np.bool_)
