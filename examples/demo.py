@@ -29,6 +29,7 @@ def main(folder: Path) -> None:
         file = folder / f"{name}.glb"
         ecorche.write_take(file, ecorche.Take(character))
         done(file, "the built-in écorché" if name == "figure" else "a CC0 person, rigged and skinned")
+        character = ecorche.read_character(file)  # as any later command finds it
         rig = ecorche.create_rig(character, file, folder / f"{name}.ecorche")
         ecorche.write_rig(folder / f"{name}.ecorche", rig)
         done(folder / f"{name}.ecorche", f"{len(rig.spec.muscles.named)} muscles fitted under the skin")
