@@ -12,10 +12,10 @@ where skin and path do not follow the same joints, ``δ = σ (b − b_bind)`` at
 change of the muscle's own height. On a coarse skin b is read nearer to the muscle's middle, by as much in
 every pose. A muscle has a gain, by which its δ is multiplied. And δ saturates, before the gain: with
 ``l = s_f C_T`` at the bind t, the muscle's own half-axis there, δ becomes ``δ (1 − (δ/l)² 4/27)`` and from
-``δ = 3/2 l`` on stays l; inwards the same with `BRIDGED` l, because taut skin and fat bridge the hollow beside
-a tensed muscle, which is narrower than a slack one, and do not line it. The slope is continuous, 1 at δ = 0
-and 0 at the ends. So a path that leaves its limb, or a muscle edited beyond sense, moves no vertex by more
-than the muscle is thick.
+``δ = 3/2 l`` on stays l; inwards the same with `BRIDGED` l, because taut skin and fat bridge the hollow
+beside a tensed muscle, which is narrower than a slack one, and do not line it. The slope is continuous, 1 at
+δ = 0 and 0 at the ends. So a path that leaves its limb, or a muscle edited beyond sense, moves no vertex by
+more than the muscle is thick.
 
 Over a bent muscle the section is that of the vertex's bind place between two stations of the posed centre
 line (`CentreLines`), and S_d is that of the place.
