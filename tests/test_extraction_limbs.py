@@ -77,8 +77,8 @@ def test_found_muscles_tell_where_the_men_differ_better_than_the_bones_distance(
         "",
     )
     assert areas.muscles >= 0.7
-    # by 0.1 only over the weakest baseline; over the others by less, and not over the one that knows the answer
-    # and the place along the whole limb: see the results
+    # by 0.1 only over the weakest baseline; over the others by less, and not at all over the one that was
+    # learnt on the answer with the place along the whole limb: see the results
     assert areas.muscles >= areas.learnt_elsewhere[0] + 0.1
     assert areas.muscles > max(areas.distance, *areas.learnt_elsewhere, areas.learnt_here[0])
 
