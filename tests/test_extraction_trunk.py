@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
 import numpy as np
 import numpy.typing as npt
 import pytest
 
-from ecorche.muscles.extraction.bump import Cut
+from ecorche.body.character import Character
+from ecorche.io.formats import read_character
+from ecorche.muscles.extraction.build import Extraction, extract_muscles
+from ecorche.muscles.extraction.bump import Bump, Cut
 from ecorche.muscles.extraction.cutting_surfaces import (
     CuttingSurfaces,
     fan_along,
     planes_along,
     spheres_about,
 )
+from ecorche.muscles.extraction.overlap import dominated
 from ecorche.muscles.extraction.profiles import profile_bumps, profile_ellipse, relief, smoothed
+from ecorche.muscles.extraction.trunk_plan import TrunkPlan, plan_trunk
+from ecorche.skeleton.naming import recognise
 
 Floats = npt.NDArray[np.float64]
 
@@ -186,3 +196,128 @@ def test_a_bump_stands_out_and_a_dent_does_not() -> None:
         tops = [float(np.arctan2(*flat[b.top % len(flat)][::-1])) for b in bumps]
         assert sum(abs(t - 1.0) < 0.1 for t in tops) == found
     assert np.abs(relief(curve(round_, True), LONGEST)).max() < 1e-4
+
+
+def test_of_two_groups_the_one_that_crosses_a_muscle_squarely_keeps_it() -> None:
+    ridge = np.column_stack([np.zeros(20), np.linspace(0.0, 0.19, 20), np.zeros(20)])
+
+    def cuts_with_normal(normal: Floats, region: int) -> tuple[list[Cut], list[Bump]]:
+        aside = np.array([1.0, 0.0, 0.0])
+        frame = np.stack([aside, np.cross(normal, aside), normal])
+        across = np.linspace(-0.03, 0.03, 13)[:, None] * aside
+        cuts = [
+            Cut(region, n, n / 19.0, p, frame, p + across, across[:, :2], False) for n, p in enumerate(ridge)
+        ]
+        return cuts, [Bump(n, 0, 12, 6, 0.01, np.ones(13)) for n in range(20)]
+
+    square, bumps = cuts_with_normal(np.array([0.0, 1.0, 0.0]), 0)
+    slant, others = cuts_with_normal(np.array([0.0, 0.6, 0.8]), 1)
+    both = [*bumps, *(Bump(20 + b.cut, *[0, 12, 6], b.prominence, b.weights) for b in others)]
+    tracks = [range(20, 40), range(20)]
+    assert dominated(tracks, both, [*square, *slant]) == {0: 1}
+    far = [Cut(1, c.rank, c.along, c.origin, c.frame, c.points + 0.2, c.flat, False) for c in slant]
+    assert dominated(tracks, both, [*square, *far]) == {}
+
+
+@dataclass(frozen=True)
+class Found:
+    """What was found on a character."""
+
+    character: Character
+    plan: TrunkPlan
+    extraction: Extraction
+
+    def tops(self, number: int) -> Floats:
+        """Where a muscle stands out most in each of its sections [m], (n, 3)."""
+        cuts, bumps = self.extraction.cuts, self.extraction.bumps
+        own = [bumps[b] for b in self.extraction.tracks[number].bumps]
+        return np.stack([cuts[b.cut].points[b.top % len(cuts[b.cut].points)] for b in own])
+
+    def middles(self, muscle: str) -> dict[str, Floats]:
+        """The middle of each side's strongest muscle of that name [m]."""
+        best: dict[str, tuple[float, Floats]] = {}
+        for n, found in enumerate(self.extraction.muscles):
+            middle = self.tops(n).mean(axis=0)
+            side = "left" if (middle - self.plan.start) @ self.plan.left > 0.0 else "right"
+            strength = self.extraction.tracks[n].prominence
+            if found.muscle == muscle and strength > best.get(side, (0.0, middle))[0]:
+                best[side] = strength, middle
+        return {side: middle for side, (_, middle) in best.items()}
+
+
+@lru_cache(maxsize=8)
+def found_on(path: Path) -> Found:
+    character = read_character(path)
+    body = character.body()
+    assert body.weights is not None
+    joints, weights = body.weights.padded()
+    naming = recognise(character.skeleton)
+    points = body.mesh.points.astype(np.float64)
+    dominant = joints[np.arange(len(joints)), weights.argmax(axis=1)].astype(np.int64)
+    plan = plan_trunk(character.skeleton, naming, points, dominant)
+    assert isinstance(plan, TrunkPlan)
+    extraction = extract_muscles(points, body.mesh.triangles(), (joints, weights), character.skeleton, naming)
+    return Found(character, plan, extraction)
+
+
+@pytest.mark.parametrize("muscle", ["pectoralis major", "deltoid", "trapezius"])
+def test_found_on_both_sides_of_the_muscular_man_at_one_height(data: Path, muscle: str) -> None:
+    sides = found_on(data / "human" / "male_muscular_cmu_mb.glb").middles(muscle)
+    assert set(sides) == {"left", "right"}
+    assert abs(sides["left"][1] - sides["right"][1]) < 0.02
+    assert np.linalg.norm(sides["left"] * [-1.0, 1.0, 1.0] - sides["right"]) < 0.02
+
+
+def test_pectoral_and_deltoid_lie_where_an_anatomist_looks_for_them(data: Path) -> None:
+    man = found_on(data / "human" / "male_muscular_cmu_mb.glb")
+    shoulder = man.character.skeleton.bind_world[man.character.skeleton.index("LeftArm"), :3, 3]
+    pectoral, deltoid = man.middles("pectoralis major")["left"], man.middles("deltoid")["left"]
+    assert pectoral[2] > shoulder[2] + 0.05  # in front of the shoulder,
+    assert 0.03 < pectoral[0] < shoulder[0]  # between it and the breastbone,
+    assert shoulder[1] - 0.2 < pectoral[1] < shoulder[1]  # below it
+    assert deltoid[0] > shoulder[0] + 0.03  # outside the shoulder
+    assert abs(deltoid[1] - shoulder[1]) < 0.1
+    moved = {m.muscle: m.joints for m in man.extraction.muscles if m.name.endswith("left")}
+    for muscle in ("pectoralis major", "deltoid"):  # from the trunk to the upper arm
+        assert man.character.skeleton.index("LeftArm") in moved[muscle]
+        assert len(set(moved[muscle])) == 2
+
+
+def test_the_slim_man_has_at_most_half_as_many_muscles(data: Path) -> None:
+    muscular = found_on(data / "human" / "male_muscular_cmu_mb.glb").extraction
+    slim = found_on(data / "human" / "male_slim_cmu_mb.glb").extraction
+    assert len(slim.muscles) <= len(muscular.muscles) // 2
+
+
+def test_the_dog_has_masses_at_neck_upper_arm_and_thigh(data: Path) -> None:
+    dog = found_on(data / "dog" / "dog.xml")
+    names = [m.name for m in dog.extraction.muscles]
+    skeleton = dog.character.skeleton
+    for side in ("left", "right"):
+        for part, near in (("neck", "C_4"), ("shoulder", "upper_arm_L"), ("hip", "upper_leg_L")):
+            joint = near if side == "left" else near.replace("_L", "_R")
+            own = [n for n, name in enumerate(names) if name.startswith(part) and name.endswith(side)]
+            place = skeleton.bind_world[skeleton.index(joint), :3, 3]
+            gaps = [np.linalg.norm(dog.tops(n) - place, axis=1).min() for n in own]
+            assert min(gaps, default=np.inf) < 0.12, (side, part)
+
+
+@pytest.mark.parametrize("name", ["horse-animations.glb", "human-male.glb"])
+def test_other_peoples_rigs_run_and_what_is_left_out_has_a_reason(data: Path, name: str) -> None:
+    found = found_on(data / "mesh2motion" / name).extraction
+    assert any("neck" in m.name or "shoulder" in m.name for m in found.muscles)
+    assert all(region and len(reason) > 10 for region, reason in found.left_out)
+
+
+def test_every_muscle_of_the_trunk_is_whole(data: Path) -> None:
+    for name in ("human/male_muscular_cmu_mb.glb", "dog/dog.xml"):
+        found = found_on(data / name)
+        size = float(np.linalg.norm(found.plan.end - found.plan.start))
+        for muscle in found.extraction.muscles:
+            rings = muscle.rings
+            assert len(rings.u) >= 3, muscle.name
+            assert (np.diff(rings.u) > 0.0).all(), muscle.name
+            assert 0.0 < rings.u[0] < rings.u[-1] < 1.0, muscle.name
+            assert (rings.half_axes > 0.0).all(), muscle.name
+            assert (rings.half_axes < 0.5 * size).all(), muscle.name
+            assert muscle.joints[0] != muscle.joints[1], muscle.name

@@ -2,7 +2,8 @@
 
 Text 001, "Identification of Potential Muscles": on neck, chest and abdomen the variation of the profile
 curves tells the muscles; it does not say against what. Here: how far the curve lies outside the ellipse that
-fits it, since a trunk is wider than deep and its flanks are no muscles, less the same smoothed along the
+fits it, since a trunk is wider than deep and its flanks are no muscles (on a neck, which is round but for its
+muscles, outside the circle), less the same smoothed along the
 curve by Whittaker and Henderson's method, which takes out waves shorter than a stated length. What stands out
 over both is a bump; the valleys between bumps are their borders; its prominence is how far its top stands
 over the higher of both valleys.
@@ -34,21 +35,22 @@ LEAST_WEIGHT = 0.02
 """Weight of the points at a bump's border."""
 
 
-def relief(cut: Cut, longest: float) -> Floats:
+def relief(cut: Cut, longest: float, round_: bool = False) -> Floats:
     """How far each point of a section stands out over its base [m], (P,); hollows are negative.
 
     Args:
         cut: A section with evenly spaced points, the body on its left.
         longest: Waves longer than this belong to the base [m].
+        round_: Whether the body would be round there without muscles, and not oval.
     """
     length = _length(cut)
     count = len(cut.flat)
     smooth = smoothed(cut.flat, GRAIN * longest * count / length, cut.closed)
-    away = _from_ellipse(smooth, cut.closed)
+    away = _from_circle(smooth) if round_ else _from_ellipse(smooth, cut.closed)
     return away - smoothed(away, longest * count / length, cut.closed)
 
 
-def profile_bumps(cut: Cut, number: int, longest: float, least: float) -> list[Bump]:
+def profile_bumps(cut: Cut, number: int, longest: float, least: float, round_: bool = False) -> list[Bump]:
     """The bumps of a section that stand out by at least ``least`` [m], in order along it.
 
     Args:
@@ -56,20 +58,23 @@ def profile_bumps(cut: Cut, number: int, longest: float, least: float) -> list[B
         number: Its number.
         longest: Waves longer than this belong to the base [m].
         least: Least prominence [m].
+        round_: Whether the body would be round there without muscles, and not oval.
     """
-    return bumps_of_height(relief(cut, longest), number, least, cut.closed)
+    return bumps_of_height(relief(cut, longest, round_), number, least, cut.closed)
 
 
 def bumps_of_height(height: Floats, number: int, least: float, closed: bool) -> list[Bump]:
     """The hills of a height (P,) along section ``number`` as bumps, those at least ``least`` high [m]."""
     found = []
     for low, top, high, prominence in _hills(height, least, closed):
-        first, last = low, high  # without the level ground between a bump and a far valley
         ground = height[top % len(height)] - (1.0 - FOOT) * prominence
-        while first < top - 2 and height[(first + 1) % len(height)] < ground:
-            first += 1
-        while last > top + 2 and height[(last - 1) % len(height)] < ground:
-            last -= 1
+        first, last = top - 1, top + 1  # without the level ground between a bump and a far valley
+        while first > low and height[first % len(height)] > ground:
+            first -= 1
+        while last < high and height[last % len(height)] > ground:
+            last += 1
+        rounds = first // len(height) * len(height) if closed else 0
+        first, top, last = first - rounds, top - rounds, last - rounds
         own = height[np.arange(first, last + 1) % len(height)]
         floor = own[-1] + (own[0] - own[-1]) * np.linspace(1.0, 0.0, len(own))
         weights = np.clip((own - floor) / max(float((own - floor)[top - first]), 1e-12), LEAST_WEIGHT, 1.0)
@@ -140,9 +145,24 @@ def _from_ellipse(curve: Floats, closed: bool) -> Floats:
     equation = np.linalg.norm(local / fit.half_axes, axis=1)
     slope = np.linalg.norm(local / fit.half_axes**2, axis=1) / np.maximum(equation, 1e-12)
     outside: Floats = (equation - 1.0) / np.maximum(slope, 1e-12)
-    around, along = curve - fit.centre, np.gradient(curve, axis=0)
-    fitted_from_hollow_side = np.median(around[:, 0] * along[:, 1] - around[:, 1] * along[:, 0]) < 0.0
-    return -outside if fitted_from_hollow_side else outside
+    return -outside if _hollow(curve, fit.centre) else outside
+
+
+def _hollow(curve: Floats, centre: Floats) -> bool:
+    """Whether a curve bends away from the body, so that its centre lies outside."""
+    around, along = curve - centre, np.gradient(curve, axis=0)
+    return bool(np.median(around[:, 0] * along[:, 1] - around[:, 1] * along[:, 0]) < 0.0)
+
+
+def _from_circle(curve: Floats) -> Floats:
+    """How far a curve's points lie outside the circle that fits it [m], (P,)."""
+    middle = curve.mean(axis=0)
+    places = curve - middle
+    lines = np.column_stack([2.0 * places, np.ones(len(places))])
+    *centre, rest = np.linalg.lstsq(lines, np.sum(places**2, axis=1), rcond=None)[0]
+    radius = float(np.sqrt(max(rest + np.dot(centre, centre), 0.0)))
+    outside: Floats = np.linalg.norm(places - centre, axis=1) - radius
+    return -outside if _hollow(places, np.array(centre)) else outside
 
 
 def _from_middle(curve: Floats) -> Floats:

@@ -66,9 +66,8 @@ class TrunkMuscles:
     def muscle(self, region: TrunkRegion, rings: SpaceRings) -> LoftedMuscle | None:
         """The muscle of rings; None where both its ends would move as one, so that it never changes."""
         plan = self.plan
-        root = next((r for r in plan.roots if region.name.startswith(r.name)), None)
-        first = self._end(rings, 0, self._goal(region, root, 0))
-        last = self._end(rings, -1, self._goal(region, root, -1))
+        root = next((r for r in plan.roots if r.ball in region.goals), None)
+        first, last = self._end(rings, 0, region.goals[0]), self._end(rings, -1, region.goals[1])
         if first.joint == last.joint:
             first, last = self._apart(first, last)
         if first.joint == last.joint:
@@ -78,28 +77,15 @@ class TrunkMuscles:
         name = self._name(region, rings)
         return on_root_curve(name, region.name, (first, last), rings, wrap, hinge, tuple(reach))
 
-    def _goal(self, region: TrunkRegion, root: LimbRoot | None, which: int) -> int | None:
-        """The joint whose bone an end of a region's muscles goes on to; None: it stays where it is."""
-        plan = self.plan
-        if region.cap is not None and root is not None:
-            return root.ball if which else None
-        if root is not None:
-            return None if which else root.ball
-        if region.name == "neck":
-            return plan.neck[-1] if which else None
-        if region.name.endswith("neck"):
-            return None if which else plan.neck[-1]
-        return None
-
-    def _end(self, rings: SpaceRings, which: int, goal: int | None) -> Attachment:
+    def _end(self, rings: SpaceRings, which: int, goal: int) -> Attachment:
         """The muscle's origin (which = 0) or insertion (−1)."""
         last = rings.centre[which]
         inner = rings.centre[min(2, len(rings.centre) - 1) if which == 0 else max(-3, -len(rings.centre))]
         onward = normalise(last - inner) if np.linalg.norm(last - inner) > 1e-9 else np.zeros(3)
         limb = next((r for r in self.plan.roots if r.ball == goal), None)
-        if goal is None or limb is None:
+        if limb is None:
             half = float(np.sqrt(np.linalg.eigvalsh(rings.form[which])[-1]))
-            joint = self._mover(rings.top[which]) if goal is None else goal
+            joint = self._mover(rings.top[which]) if goal < 0 else goal
             return Attachment(joint, last + ONWARD * half * onward)
         start, end = self._heads[limb.ball], self._heads[limb.next]
         low, high = (start + share * (end - start) for share in ONTO_LIMB)
