@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+
+import numpy as np
 
 from ecorche.body.character import Character
 from ecorche.body.lofted_specs import lofted_specs
@@ -12,10 +14,12 @@ from ecorche.document.files import Rig
 from ecorche.document.lofted_spec import LoftedMuscleSpec
 from ecorche.document.problems import told_as_document_error
 from ecorche.document.spec import RigSpec
-from ecorche.errors import SkeletonError
+from ecorche.errors import EcorcheError, SkeletonError
 from ecorche.muscles.extraction.build import Extraction, extract_muscles
+from ecorche.muscles.lofted import LoftedMuscle
 from ecorche.muscles.lofted_actions import actions_of
 from ecorche.skeleton.naming.recognise import recognise
+from ecorche.skeleton.skeleton import Skeleton
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,15 +29,27 @@ class ExtractionReport:
     Attributes:
         extraction: All that was found, with sections and bumps.
         regions: How many muscles each region has.
+        kept: How many of the muscles found were kept.
     """
 
     extraction: Extraction
     regions: Mapping[str, int]
+    kept: int
 
     def lines(self) -> list[str]:
         """The report, a sentence each; reasons are told region by region."""
-        told = [f"{len(self.extraction.muscles)} muscles found in the skin"]
-        told += [f"{region}: left to plain skinning, {reason}" for region, reason in self.extraction.left_out]
+        found = len(self.extraction.muscles)
+        told = [f"{found} muscles found in the skin"]
+        if self.kept < found:
+            told[0] += f", the {self.kept} kept for which prominence times length is greatest"
+        reasons: dict[str, list[str]] = {}
+        for region, reason in self.extraction.left_out:
+            reasons.setdefault(reason, []).append(region)
+        told += [
+            f"{'; '.join(regions)}: "
+            + (reason if "plain skinning" in reason else f"left to plain skinning, {reason}")
+            for reason, regions in reasons.items()
+        ]
         return [*told, *self.extraction.notes]
 
 
@@ -49,12 +65,19 @@ def found_in_skin(character: Character, rig: Rig) -> Extraction:
         character.skeleton,
         naming,
     )
-    acting = [replace(m, actions=m.actions or actions_of(m, character.skeleton)) for m in found.muscles]
-    return replace(found, muscles=tuple(acting))
+    muscles = [
+        replace(m, actions=m.actions or actions_of(m, character.skeleton), prominence=t.prominence)
+        for m, t in zip(found.muscles, found.tracks, strict=True)
+    ]
+    return replace(found, muscles=tuple(muscles))
 
 
 def with_extracted_muscles(
-    rig: Rig, character: Character, *, gains: Mapping[str, float] | None = None
+    rig: Rig,
+    character: Character,
+    *,
+    gains: Mapping[str, float] | None = None,
+    keep: int | None = None,
 ) -> tuple[Rig, ExtractionReport]:
     """A rig with the muscles that show in its character's skin, in place of those found before.
 
@@ -62,6 +85,7 @@ def with_extracted_muscles(
         rig: The rig; muscles of the template stay as they are.
         character: Its character.
         gains: How much of the muscles' effect on the skin is shown, by group.
+        keep: How many are kept, by `most_telling`; None keeps all.
     """
     found = found_in_skin(character, rig)
     if not found.muscles:
@@ -69,18 +93,52 @@ def with_extracted_muscles(
         raise SkeletonError(
             "no muscles show in the skin" + (f" ({reasons})" if reasons else ""),
             where=character.source or character.name,
-            remedy="Take the anatomical template for a humanoid (--muscles template), mark a region"
-            " (ecorche muscles RIG --mark MASK), or make a rig without any (--without-muscles)",
+            remedy="Take the anatomical template for a humanoid (--muscles template), or make a rig without"
+            " any (--without-muscles) and mark a region of the skin (ecorche muscles RIG --mark MASK)",
         )
     per_region: dict[str, int] = {}
-    for muscle in found.muscles:
-        per_region[muscle.group] = per_region.get(muscle.group, 0) + 1
-    report = ExtractionReport(found, per_region)
-    lofted = {
+    for track in found.tracks:
+        region = found.regions[track.region]
+        per_region[region] = per_region.get(region, 0) + 1
+    kept = found.muscles if keep is None else most_telling(found.muscles, character.skeleton, keep)
+    taken = set(rig.spec.muscles.named)
+    kept = apart_from(kept, taken)
+    report = ExtractionReport(found, per_region, len(kept))
+    specs = specs_of(kept, character.skeleton)
+    return with_lofted(rig, specs, gains=gains, notes=report.lines()[:1]), report
+
+
+def most_telling(muscles: Sequence[LoftedMuscle], skeleton: Skeleton, count: int) -> tuple[LoftedMuscle, ...]:
+    """The muscles for which prominence times length is greatest, in the order they had.
+
+    A branch whose trunk is not among them is a muscle of its own.
+    """
+    from ecorche.muscles.root_curves import root_curves
+
+    if count < 0:
+        raise EcorcheError(f"{count} muscles cannot be kept", where="--keep", remedy="Give 0 or more")
+    lengths = root_curves(muscles, skeleton.joint_count).bind.lengths if muscles else np.zeros(0)
+    telling = np.array([m.prominence for m in muscles]) * lengths
+    order = np.argsort(-telling, kind="stable")[:count]
+    kept = [muscles[n] for n in sorted(order.tolist())]
+    names = {m.name for m in kept}
+    return tuple(m if m.joins in names else replace(m, joins="") for m in kept)
+
+
+def apart_from(muscles: Sequence[LoftedMuscle], taken: set[str]) -> tuple[LoftedMuscle, ...]:
+    """The muscles, renamed where another muscle of the rig has their name."""
+    renamed = {m.name: f"{m.name} (found)" for m in muscles if m.name in taken}
+    return tuple(
+        replace(m, name=renamed.get(m.name, m.name), joins=renamed.get(m.joins, m.joins)) for m in muscles
+    )
+
+
+def specs_of(muscles: Sequence[LoftedMuscle], skeleton: Skeleton) -> dict[str, LoftedMuscleSpec]:
+    """Muscles found in the skin by name, as a rig file holds them, rounded like all it holds."""
+    return {
         name: LoftedMuscleSpec.model_validate(rounded(spec.model_dump()))
-        for name, spec in lofted_specs(found.muscles, character.skeleton).items()
+        for name, spec in lofted_specs(muscles, skeleton).items()
     }
-    return with_lofted(rig, lofted, gains=gains, notes=report.lines()[:1]), report
 
 
 def with_lofted(

@@ -76,6 +76,7 @@ def _muscle(rig: Rig, name: str, spec: LoftedMuscleSpec, skeleton: Skeleton) -> 
         max_force=spec.max_force,
         largest_bulge=spec.largest_bulge,
         actions=tuple(Action(a.joint, a.axis, a.degrees, a.weight) for a in spec.actions),
+        prominence=spec.prominence,
     )
 
 
@@ -128,6 +129,7 @@ def _spec(muscle: LoftedMuscle, skeleton: Skeleton) -> LoftedMuscleSpec:
         ),
         crossing=float(muscle.crossing),
         joins=muscle.joins or None,
+        prominence=float(muscle.prominence),
         largest_bulge=float(muscle.largest_bulge),
         max_force=float(muscle.max_force),
         influence=LoftedInfluenceSpec(

@@ -87,8 +87,9 @@ def template_placement(character: Character, naming: Naming) -> Placement:
         raise SkeletonError(
             f"is no humanoid that human muscles could be given to ({why})",
             where=character.source or character.name,
-            remedy="Name its joints (--mapping FILE) if it is one, take the muscles of a finished rig"
-            " (--template RIG) for another creature, or make a rig without any (--without-muscles)",
+            remedy="Name its joints (--mapping FILE) if it is one. For another creature take the muscles that"
+            " show in its skin (--muscles extract) or those of a finished rig (--template RIG), or make a rig"
+            " without any (--without-muscles)",
         )
     return placement
 

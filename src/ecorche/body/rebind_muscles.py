@@ -253,6 +253,7 @@ class _Bones:
                 "rings": tuple(_resized_ring(ring, self.size) for ring in muscle.rings)
                 if self._resizes
                 else muscle.rings,
+                "prominence": self.size * muscle.prominence if self._resizes else muscle.prominence,
             }
         )
         return self._with_actions(name, moved, result)

@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import StrEnum
 from pathlib import Path
 
 import typer
 
 from ecorche.errors import EcorcheError, WriteError
+
+
+class Muscles(StrEnum):
+    """Where a rig's muscles come from."""
+
+    template = "template"
+    extract = "extract"
+    both = "template+extract"
 
 
 def rig(
@@ -16,6 +27,14 @@ def rig(
     ),
     output: Path | None = typer.Option(
         None, "-o", "--output", help="The rig file; default: beside the character."
+    ),
+    muscles: Muscles = typer.Option(
+        Muscles.template,
+        help="The anatomical ones; those that show in the skin, of any creature; or the anatomical ones"
+        " adjusted to what the skin shows.",
+    ),
+    keep: int | None = typer.Option(
+        None, min=1, help="Of the muscles found in the skin, keep this many: by prominence times length."
     ),
     without_muscles: bool = typer.Option(
         False, "--without-muscles", help="Joint names and skin only; any creature."
@@ -38,7 +57,8 @@ def rig(
     """Give a character muscles: writes the rig file (.ecorche) you edit and keep under version control.
 
     A humanoid gets the muscles of the anatomical template, fitted under its skin. Other creatures take
-    those of a rig (--template), or none (--without-muscles).
+    those that show in their skin (--muscles extract), those of a rig (--template), or none
+    (--without-muscles).
     """
     import time
 
@@ -58,11 +78,7 @@ def rig(
             " Or give another name with -o",
         )
     gains = muscle_gains(gain)
-    if (without_muscles and (gain or template)) or (joint_map and template is None):
-        raise EcorcheError(
-            "the options contradict each other",
-            remedy="--without-muscles excludes --gain and --template; --joint-map needs --template",
-        )
+    _require_no_contradiction(muscles, keep, without_muscles, bool(gain), template, joint_map)
     given = None if template is None else read_rig(template)
     started = time.perf_counter()
     if character is None:
@@ -71,7 +87,7 @@ def rig(
     subject, names = character_in(character), joint_mapping(mapping)
     made = create_rig(subject, character, target, muscles=False, mapping=names)
     told: list[str] = []
-    if not without_muscles:
+    if muscles is not Muscles.extract and not without_muscles:
         from ecorche.body.place_muscles import (
             rig_placement,
             template_placement,
@@ -86,20 +102,71 @@ def rig(
         else:
             placement = rig_placement(given, subject, naming, joint_mapping(joint_map))
             made = with_manner_of(made, given)
-        made, report = with_muscles(made, subject, placement, gains=gains)
-        told = report.lines()
+        with _working("fitting muscles under the skin"):
+            made, report = with_muscles(made, subject, placement, gains=gains)
+        told += report.lines()
+    if muscles is Muscles.extract and not without_muscles:
+        from ecorche.body.extract_muscles import with_extracted_muscles
+
+        with _working("finding muscles in the skin"):
+            made, found = with_extracted_muscles(made, subject, gains=gains, keep=keep)
+        told += found.lines()
+    elif muscles is Muscles.both and not without_muscles:
+        from ecorche.body.adjust_template import with_adjusted_muscles
+
+        with _working("finding muscles in the skin"):
+            made, adjusted = with_adjusted_muscles(made, subject, keep=keep)
+        told += adjusted.lines()
     spec = write_rig(target, made)
     for line in told:
         typer.echo(line)
     typer.echo(
         f"{target}: {len(spec.skeleton.mapping)} of {len(made.bind.joint_names)} joints have canonical names,"
-        f" {len(spec.muscles.named)} muscles, {time.perf_counter() - started:.1f} s"
+        f" {len(spec.muscles.named) + len(spec.muscles.lofted)} muscles,"
+        f" {time.perf_counter() - started:.1f} s"
     )
     if spec.arrays is not None:
         typer.echo(f"{target.with_name(spec.arrays.file)}: its arrays; keep the two together")
-    if spec.muscles.named:
+    if spec.muscles.lofted:
+        typer.echo(f"list, mark, merge or remove them: ecorche muscles {target}")
+    if spec.muscles.named or spec.muscles.lofted:
         typer.echo(f"see it: ecorche render {target} --layers muscles -o {target.with_suffix('.png')}")
     typer.echo(f"move it: ecorche bake {target} --motion MOTION -o {target.with_suffix('.usdc')}")
+
+
+def _require_no_contradiction(
+    muscles: Muscles,
+    keep: int | None,
+    without_muscles: bool,
+    gains: bool,
+    template: Path | None,
+    joint_map: Path | None,
+) -> None:
+    """Refuse options that exclude each other."""
+    if without_muscles and (gains or template or keep is not None or muscles is not Muscles.template):
+        remedy = "--without-muscles excludes --muscles, --keep, --gain and --template"
+    elif joint_map and template is None:
+        remedy = "--joint-map needs --template"
+    elif template and muscles is Muscles.extract:
+        remedy = "--template gives muscles of another rig: take --muscles template or template+extract"
+    elif keep is not None and muscles is Muscles.template:
+        remedy = "--keep chooses among muscles found in the skin: add --muscles extract or template+extract"
+    else:
+        return
+    raise EcorcheError("the options contradict each other", remedy=remedy)
+
+
+@contextmanager
+def _working(what: str) -> Iterator[None]:
+    """A word on the error stream while something takes long; nothing where nobody watches."""
+    from rich.console import Console
+
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield
+        return
+    with console.status(what):
+        yield
 
 
 def muscle_gains(texts: list[str]) -> dict[str, float]:

@@ -76,6 +76,7 @@ class LoftedMuscle:
         max_force: F_max [N].
         largest_bulge: T_max, the bulge at full activation.
         actions: What it does to joints, strongest first.
+        prominence: How far the skin over it stands out [m]; 0 where nobody measured it.
     """
 
     name: str
@@ -93,6 +94,7 @@ class LoftedMuscle:
     max_force: float = 0.0
     largest_bulge: float = LARGEST_BULGE
     actions: tuple[Action, ...] = field(default=())
+    prominence: float = 0.0
 
     @property
     def carrier(self) -> int:

@@ -102,6 +102,21 @@ def extract_muscles(
         skeleton: The character's joints.
         naming: Their names, as far as they are known.
     """
+    regions, left_out = skin_regions(points, triangles, weights, skeleton, naming)
+    return _assembled(regions, TemplateNames(skeleton, naming), left_out)
+
+
+def skin_regions(
+    points: npt.ArrayLike,
+    triangles: npt.ArrayLike,
+    weights: tuple[npt.ArrayLike, npt.ArrayLike],
+    skeleton: Skeleton,
+    naming: Naming,
+) -> tuple[list[Region], list[LeftOut]]:
+    """The regions of a skin with their sections and bumps, and what is left to plain skinning.
+
+    The arguments are those of `extract_muscles`.
+    """
     places, corners, joints, shares = _joined(points, triangles, weights)
     dominant = (
         joints[np.arange(len(joints)), np.argmax(shares, axis=1)] if len(joints) else np.zeros(0, np.int64)
@@ -109,7 +124,7 @@ def extract_muscles(
     left_out: list[LeftOut] = []
     regions = list(_limb_regions(places, corners, joints, shares, dominant, skeleton, naming, left_out))
     regions += _trunk_regions(places, corners, joints, shares, dominant, skeleton, naming, left_out)
-    return _assembled(regions, TemplateNames(skeleton, naming), left_out)
+    return regions, left_out
 
 
 def _joined(
