@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from benchmarks.dog_muscles import dog_rows
 from ecorche.body.character import Character
 from ecorche.io.formats import read_character
 from ecorche.muscles.extraction.build import Extraction, extract_muscles
@@ -321,3 +322,14 @@ def test_every_muscle_of_the_trunk_is_whole(data: Path) -> None:
             assert (rings.half_axes > 0.0).all(), muscle.name
             assert (rings.half_axes < 0.5 * size).all(), muscle.name
             assert muscle.joints[0] != muscle.joints[1], muscle.name
+
+
+def test_the_dogs_large_muscles_of_neck_and_upper_arm_are_covered(data: Path) -> None:
+    rows = {row.muscle: row for row in dog_rows(data / "dog")}
+    for muscle, least, part in (
+        ("brachiocephalicus", 0.4, "neck"),
+        ("sternocephalicus", 0.6, "neck"),
+        ("triceps brachii lateral", 0.3, "shoulder"),
+    ):
+        assert rows[muscle].covered > least
+        assert rows[muscle].by[0][0].startswith(part)
