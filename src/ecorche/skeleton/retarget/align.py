@@ -38,12 +38,16 @@ FINGERS = (
 
 
 def corrections(
-    source: Figure, target: Figure, soles: tuple[tuple[Sole, Sole], tuple[Sole, Sole]], *, flat_feet: bool
+    source: Figure,
+    target: Figure,
+    soles: tuple[tuple[Sole, Sole], tuple[Sole, Sole]] | None,
+    *,
+    flat_feet: bool,
 ) -> dict[str, Floats]:
     """The correction C (xyzw) of every canonical joint that both figures have.
 
-    ``soles`` are the source's and the target's. With ``flat_feet`` a foot is aligned by its sole;
-    without, it is then tilted to point from ankle to toes exactly as the source's does.
+    ``soles`` are the source's and the target's; None where a figure has no feet. With ``flat_feet`` a foot is
+    aligned by its sole; without, it is then tilted to point from ankle to toes exactly as the source's does.
     """
     body = xyzw_from_matrix(source.axes @ target.axes.T)
     found = {name: body for name in target.joints if name in source.joints}
@@ -51,7 +55,8 @@ def corrections(
         _aim_chain(source, target, found, body, [f"{side}_{n}" for n in ("shoulder", "elbow", "radiocarpal")])
         _align_hand(source, target, found, side)
         _aim_chain(source, target, found, body, [f"{side}_{n}" for n in ("hip", "knee", "talocrural")])
-        _align_foot(source, target, found, soles[0][number], soles[1][number], side, flat_feet)
+        if soles is not None:
+            _align_foot(source, target, found, soles[0][number], soles[1][number], side, flat_feet)
     return found
 
 

@@ -78,25 +78,39 @@ def figure_of(skeleton: Skeleton, naming: Naming) -> Figure | None:
     left = heads[l_hip] - heads[r_hip]
     if "l_shoulder" in joints and "r_shoulder" in joints:
         left = normalise(left) + normalise(heads[joints["l_shoulder"]] - heads[joints["r_shoulder"]])
+    pelvis = common_ancestor(skeleton, [l_hip, r_hip])
+    axes = body_axes(up, left)
+    return None if axes is None else figure_in(skeleton, naming, pelvis, axes, leg_length)
+
+
+def figure_in(skeleton: Skeleton, naming: Naming, pelvis: int, axes: Floats, leg_length: float) -> Figure:
+    """The figure of a skeleton whose pelvis, axes and length of legs are known."""
+    joints = {name: j for j, name in enumerate(naming.canonical) if name is not None}
     return Figure(
         skeleton,
         joints,
         tuple(joints[v] for v in TRUNK if v in joints),
         tuple(joints[v] for v in NECK if v in joints),
         tuple(j for j, role in enumerate(naming.roles) if role == "twist"),
-        common_ancestor(skeleton, [l_hip, r_hip]),
-        heads,
+        pelvis,
+        skeleton.bind_world[:, :3, 3],
         skeleton.tail_positions(),
-        _axes(up, left),
+        axes,
         leg_length,
     )
 
 
-def _axes(up: Floats, left: Floats) -> Floats:
-    """Left, up and forward: up is the world axis the figure stands along, not its slouch."""
+def body_axes(up: Floats, left: Floats) -> Floats | None:
+    """Left, up and forward: up is the world axis the figure stands along, not its slouch.
+
+    None where left has no part across it.
+    """
     along = int(np.argmax(np.abs(up)))
     vertical = np.eye(3)[along] * np.sign(up[along])
-    left = normalise(left - vertical * (left @ vertical))
+    across = left - vertical * (left @ vertical)
+    if not np.linalg.norm(across) > 1e-9:
+        return None
+    left = normalise(across)
     return np.column_stack([left, vertical, np.cross(left, vertical)])
 
 

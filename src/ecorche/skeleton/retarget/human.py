@@ -24,13 +24,8 @@ def retarget_human(
     motion: Motion, source: Figure, target: Figure, mode: str
 ) -> tuple[Motion, RetargetReport]:
     """The motion of one human figure on another, and what was done to it."""
-    notes: list[str] = []
-    up = source.axes[:, 1]
-    upright = None
-    if up[1] < 0.5:
-        upright = shortest_arc_xyzw(up, np.array([0.0, 1.0, 0.0]))
-        axis = "-" * int(up.sum() < 0) + "xyz"[int(np.argmax(np.abs(up)))]
-        notes.append(f"the motion's figure stands along {axis} and was turned upright")
+    upright, told = upright_turn(source)
+    notes = list(told)
     scene = Scene.of(motion, source, target, performed(motion, upright))
     directions = _keep_directions(scene)
     result = directions if mode == "directions" else _plant_feet(scene, directions.leader)
@@ -46,6 +41,16 @@ def retarget_human(
         )
     twisting = {part.joint for part in shares}
     return moved, _report(scene, moved, directions, result, twisting, mode, notes)
+
+
+def upright_turn(source: Figure) -> tuple[Floats | None, tuple[str, ...]]:
+    """The turn (xyzw) of the world that stands a motion's figure upright, with a note; None where it does."""
+    up = source.axes[:, 1]
+    if up[1] >= 0.5:
+        return None, ()
+    axis = "-" * int(up.sum() < 0) + "xyz"[int(np.argmax(np.abs(up)))]
+    note = f"the motion's figure stands along {axis} and was turned upright"
+    return shortest_arc_xyzw(up, np.array([0.0, 1.0, 0.0])), (note,)
 
 
 def _keep_directions(scene: Scene) -> Solved:

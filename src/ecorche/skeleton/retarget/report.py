@@ -63,7 +63,7 @@ class RetargetReport:
             ("joints that share their limb's twist", self.shared_twist),
         ):
             if names:
-                lines.append(f"  {title}: {_listed(names)}")
+                lines.append(f"  {title}: {listed(names)}")
         if self.direction_error:
             limb = max(self.direction_error, key=lambda name: self.direction_error[name])
             lines.append(f"  limb directions within {self.worst_direction_error:.2f} degrees (worst: {limb})")
@@ -79,6 +79,7 @@ class RetargetReport:
         return "\n".join(lines)
 
 
-def _listed(names: tuple[str, ...], at_most: int = 8) -> str:
+def listed(names: tuple[str, ...], at_most: int = 8) -> str:
+    """Names in a row, the first few of many."""
     more = f" and {len(names) - at_most} more" if len(names) > at_most else ""
     return ", ".join(names[:at_most]) + more

@@ -7,7 +7,8 @@ Two modes for human figures:
 - ``"planted"``: the soles are where the source's are, scaled by leg length, and the legs bend to reach
   them (`feet`); the rest of the body as above. Feet are flat when the source's are.
 
-Other creatures are matched by equal joint names (`by_name`).
+A part of a figure, such as a bust, takes the motion of the joints it has (`part`). Other creatures are
+matched by equal joint names (`by_name`).
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from ecorche.skeleton.naming import Naming, recognise
 from ecorche.skeleton.retarget.by_name import retarget_by_name
 from ecorche.skeleton.retarget.figure import figure_of
 from ecorche.skeleton.retarget.human import retarget_human
+from ecorche.skeleton.retarget.part import part_of, retarget_part
 from ecorche.skeleton.retarget.report import RetargetReport
 from ecorche.skeleton.skeleton import Skeleton
 
@@ -69,11 +71,24 @@ def retarget(
     source_naming = source_naming or recognise(motion.skeleton, source_mapping)
     target_naming = target_naming or recognise(target, mapping)
     source, figure = figure_of(motion.skeleton, source_naming), figure_of(target, target_naming)
+    if source is not None and figure is None and not _cut_from(motion.skeleton, target):
+        part = part_of(target, target_naming)
+        if part is not None and not source.joints.keys().isdisjoint(part[0].joints):
+            return Retargeted(*retarget_part(motion, source, part[0], mode, part[1]))
     if source is None or figure is None:
         lacking = [w for w, f in (("the motion's", source), ("the character's", figure)) if f is None]
         why = f"a human's hips, knees and ankles were not found in {' and '.join(lacking)} skeleton"
         return Retargeted(*retarget_by_name(motion, target, why))
     return Retargeted(*retarget_human(motion, source, figure, mode))
+
+
+def _cut_from(whole: Skeleton, part: Skeleton) -> bool:
+    """Whether a skeleton is some joints of another as they are, so that their matrices fit."""
+    number = {name: j for j, name in enumerate(whole.names)}
+    if not set(part.names) <= number.keys():
+        return False
+    same = [number[name] for name in part.names]
+    return np.array_equal(part.bind_local, whole.bind_local[same])
 
 
 def _same(a: Skeleton, b: Skeleton) -> bool:
