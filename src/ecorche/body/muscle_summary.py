@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from ecorche.base.names import suggestion
 from ecorche.base.rotations import xyzw_from_axis_angle
 from ecorche.base.transforms import compose
 from ecorche.body.character import Character
-from ecorche.body.compile import compile_body
+from ecorche.body.compile import Body, compile_body
+from ecorche.body.lofts import BodyLofts
 from ecorche.body.muscles import BodyMuscles
 from ecorche.body.rig import joint_models
 from ecorche.document.files import Rig
+from ecorche.errors import EcorcheError
+from ecorche.muscles.loft import THINNEST
+from ecorche.muscles.lofted_posing import Lofts
 from ecorche.muscles.musculature import Musculature
 from ecorche.muscles.scapula import difference_with
 from ecorche.muscles.volume import contract
@@ -48,6 +53,8 @@ class MuscleSummary:
         vertices: How many vertices of the body's skin it moves.
         max_force: F_max [N].
         gain: How much of its effect on the skin is shown.
+        found: Whether it was found in the skin; else it is one of the template, or drawn like one.
+        prominence: How far the skin over a found one stands out [m]; 0 where nobody measured it.
     """
 
     name: str
@@ -62,6 +69,8 @@ class MuscleSummary:
     vertices: int
     max_force: float
     gain: float
+    found: bool = False
+    prominence: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -76,6 +85,25 @@ class MusclesSummary:
         """Plain values, for JSON."""
         return asdict(self)
 
+    def about(self, text: str) -> MusclesSummary:
+        """Only the muscles whose name, muscle or group contains a text; a text that none has is refused."""
+        wanted = text.casefold()
+        rows = tuple(
+            row
+            for row in self.muscles
+            if any(wanted in word.casefold() for word in (row.name, row.muscle, row.group))
+        )
+        if not rows:
+            known = dict.fromkeys(
+                word for row in self.muscles for word in (row.muscle, row.group, row.name) if word
+            )
+            raise EcorcheError(
+                f"no muscle or group has {text!r} in its name",
+                where="--muscle",
+                remedy=suggestion(text, list(known)),
+            )
+        return replace(self, muscles=rows)
+
 
 def summarise_muscles(character: Character, rig: Rig, motion: Motion | None = None) -> MusclesSummary | None:
     """The muscles of a rig in numbers; None where it has none.
@@ -87,17 +115,83 @@ def summarise_muscles(character: Character, rig: Rig, motion: Motion | None = No
             one joint after another, the rig's or an adult's; where no joint has a canonical name, through
             the character's own clips.
     """
-    muscles = compile_body(character, rig=rig).muscles
-    if muscles is None:
+    body = compile_body(character, rig=rig)
+    if body.muscles is None and body.lofts is None:
         return None
-    over, poses = _poses(character, rig, motion, muscles.musculature)
-    lengths, error, held, count = _over(muscles.musculature, character, poses)
-    return MusclesSummary(over, count, tuple(_rows(muscles, lengths, error, held / max(count, 1))))
+    over, poses = _poses(character, rig, motion, body)
+    measured = _Measured(body)
+    for local in poses:
+        for first in range(0, len(local), CHUNK):
+            measured.add(difference_from_bind(character.skeleton, local[first : first + CHUNK]))
+    rows: list[MuscleSummary] = []
+    if body.muscles is not None and measured.spindles is not None:
+        rows += _spindle_rows(body.muscles, measured.spindles, measured.poses)
+    if body.lofts is not None and measured.lofts is not None:
+        rows += _loft_rows(body.lofts, measured.lofts, measured.poses)
+    return MusclesSummary(over, measured.poses, tuple(rows))
 
 
-def _rows(
-    muscles: BodyMuscles, lengths: tuple[Floats, Floats], error: Floats, held: Floats
-) -> Iterator[MuscleSummary]:
+class _Range:
+    """Over some poses, (M,) each: lengths [m], worst volume error as a share, in how many poses held."""
+
+    def __init__(self, at_bind: Floats, volume: Floats) -> None:
+        self.at_bind, self.volume = at_bind, volume
+        self.shortest, self.longest = at_bind.copy(), at_bind.copy()
+        self.error, self.held = np.zeros(len(at_bind)), np.zeros(len(at_bind))
+
+    def add(self, lengths: Floats, volumes: Floats, held: npt.NDArray[np.bool_]) -> None:
+        """More poses, (poses, M) each."""
+        self.shortest = np.minimum(self.shortest, lengths.min(axis=0))
+        self.longest = np.maximum(self.longest, lengths.max(axis=0))
+        self.error = np.maximum(self.error, np.abs(volumes / self.volume - 1.0).max(axis=0))
+        self.held += held.sum(axis=0)
+
+
+class _Measured:
+    """Lengths and volumes of a body's muscles of either kind."""
+
+    def __init__(self, body: Body) -> None:
+        self.poses = 0
+        self.spindles: _Range | None = None
+        self.lofts: _Range | None = None
+        self._musculature: Musculature | None = None
+        self._shapes: Lofts | None = None
+        if body.muscles is not None:
+            self._musculature = body.muscles.musculature
+            spindles = self._musculature.spindles
+            still = contract(spindles, spindles.bind_length, volume=self._musculature.volume)
+            self.spindles = _Range(spindles.bind_length, still.volumes())
+        if body.lofts is not None:
+            self._shapes = body.lofts.lofts
+            lengths = self._shapes.curves.bind.lengths
+            self.lofts = _Range(lengths, self._volumes(lengths[None])[0][0])
+
+    def add(self, moved: Floats) -> None:
+        """Poses as ``M − I`` of the character's joints, (poses, joints, 4, 4)."""
+        self.poses += len(moved)
+        muscles = self._musculature
+        if muscles is not None and self.spindles is not None:
+            lengths = muscles.frames.paths.moved(difference_with(moved, muscles.scapulae)).lengths
+            states = contract(muscles.spindles, lengths, volume=muscles.volume)
+            self.spindles.add(lengths, states.volumes(), states.held)
+        if self._shapes is not None and self.lofts is not None:
+            lengths = self._shapes.lengths(moved)
+            self.lofts.add(lengths, *self._volumes(lengths))
+
+    def _volumes(self, lengths: Floats) -> tuple[Floats, npt.NDArray[np.bool_]]:
+        """Volumes of lofts of lengths (poses, M) [m³], and whether they are as thin as can be."""
+        assert self._shapes is not None
+        volumes, held = np.empty(lengths.shape), np.empty(lengths.shape, np.bool_)
+        for number, (shape, still) in enumerate(
+            zip(self._shapes.shapes, self._shapes.curves.bind.lengths, strict=True)
+        ):
+            kappa = shape.dilation(lengths[:, number] / still)
+            volumes[:, number] = shape.volume(lengths[:, number], kappa)
+            held[:, number] = kappa <= THINNEST
+        return volumes, held
+
+
+def _spindle_rows(muscles: BodyMuscles, over: _Range, poses: int) -> Iterator[MuscleSummary]:
     musculature, influences = muscles.musculature, muscles.influences
     vertices = np.bincount(influences.muscles, minlength=len(musculature.muscles))
     at_bind = contract(musculature.spindles, musculature.spindles.bind_length).volumes()
@@ -106,48 +200,59 @@ def _rows(
             name=muscle.name,
             muscle=muscle.muscle,
             group=muscle.group,
-            length=float(musculature.spindles.bind_length[m]),
-            shortest=float(lengths[0][m]),
-            longest=float(lengths[1][m]),
+            length=float(over.at_bind[m]),
+            shortest=float(over.shortest[m]),
+            longest=float(over.longest[m]),
             volume_cm3=1e6 * float(at_bind[m]),
-            volume_error=float(error[m]),
-            held=float(held[m]),
+            volume_error=float(over.error[m]),
+            held=float(over.held[m]) / max(poses, 1),
             vertices=int(vertices[m]),
             max_force=muscle.max_force,
             gain=float(muscles.gains[m]),
         )
 
 
-def _over(
-    musculature: Musculature, character: Character, poses: Iterator[Floats]
-) -> tuple[tuple[Floats, Floats], Floats, Floats, int]:
-    """Shortest and longest [m], worst volume error, in how many poses each was held, all (M,); poses."""
-    spindles = musculature.spindles
-    at_bind = contract(spindles, spindles.bind_length, volume=musculature.volume).volumes()
-    shortest, longest = spindles.bind_length.copy(), spindles.bind_length.copy()
-    error, held, count = np.zeros(len(spindles)), np.zeros(len(spindles)), 0
-    for local in poses:
-        for first in range(0, len(local), CHUNK):
-            moved = difference_from_bind(character.skeleton, local[first : first + CHUNK])
-            lengths = musculature.frames.paths.moved(difference_with(moved, musculature.scapulae)).lengths
-            states = contract(spindles, lengths, volume=musculature.volume)
-            shortest = np.minimum(shortest, lengths.min(axis=0))
-            longest = np.maximum(longest, lengths.max(axis=0))
-            error = np.maximum(error, np.abs(states.volumes() / at_bind - 1.0).max(axis=0))
-            held += states.held.sum(axis=0)
-            count += len(lengths)
-    return (shortest, longest), error, held, count
+def _loft_rows(lofts: BodyLofts, over: _Range, poses: int) -> Iterator[MuscleSummary]:
+    vertices = (lofts.over.weight > 0.0).sum(axis=1)
+    for m, muscle in enumerate(lofts.lofts.muscles):
+        yield MuscleSummary(
+            name=muscle.name,
+            muscle=muscle.muscle,
+            group=muscle.group,
+            length=float(over.at_bind[m]),
+            shortest=float(over.shortest[m]),
+            longest=float(over.longest[m]),
+            volume_cm3=1e6 * float(over.volume[m]),
+            volume_error=float(over.error[m]),
+            held=float(over.held[m]) / max(poses, 1),
+            vertices=int(vertices[m]),
+            max_force=muscle.max_force,
+            gain=float(lofts.lofts.gains[m]),
+            found=True,
+            prominence=muscle.prominence,
+        )
 
 
-def _poses(
-    character: Character, rig: Rig, motion: Motion | None, musculature: Musculature
-) -> tuple[str, Iterator[Floats]]:
+def skin_moved_by(body: Body, muscle: str) -> Floats:
+    """How much of each vertex of the body's skin a muscle moves, 0 to 1, shape (vertices,)."""
+    if body.lofts is not None and muscle in body.lofts.lofts.names:
+        return np.array(body.lofts.over.weight[body.lofts.lofts.names.index(muscle)])
+    muscles = body.muscles
+    if muscles is None or muscle not in muscles.musculature.names:
+        raise EcorcheError(f"there is no muscle {muscle!r}", where=body.character.name)
+    values = np.zeros(body.character.meshes[muscles.skin].mesh.vertex_count)
+    mine = muscles.influences.muscles == muscles.musculature.names.index(muscle)
+    values[muscles.influences.vertices()[mine]] = muscles.influences.weights[mine]
+    return values
+
+
+def _poses(character: Character, rig: Rig, motion: Motion | None, body: Body) -> tuple[str, Iterator[Floats]]:
     """What the ranges are told over, and its poses, ``parent_from_joint`` (poses, joints, 4, 4) each."""
     if motion is not None:
         return f"motion {motion.name!r}", iter([motion.local])
     naming = recognise(character.skeleton, rig.spec.skeleton.mapping or None)
     if any(naming.canonical):
-        crossed = _crossed(character.skeleton, musculature)
+        crossed = _crossed(character.skeleton, body)
         return (
             "each joint's limits, one joint at a time from bind",
             _through_limits(character, rig, naming, crossed),
@@ -157,19 +262,26 @@ def _poses(
     return "the bind pose alone: no joint has limits, give a --motion", iter(())
 
 
-def _crossed(skeleton: Skeleton, musculature: Musculature) -> npt.NDArray[np.bool_]:
+def _crossed(skeleton: Skeleton, body: Body) -> npt.NDArray[np.bool_]:
     """Which joints some muscle crosses, shape (joints,): turning another changes no muscle's length."""
-    paths = musculature.frames.paths
-    rides_on = np.array([*range(skeleton.joint_count), *(s.girdle for s in musculature.scapulae)])
     below = np.eye(skeleton.joint_count, dtype=bool)  # below[j, k]: joint k hangs on joint j or is it
     for joint, parent in enumerate(skeleton.parents):  # parents come first
         if parent >= 0:
             below[:, joint] |= below[:, parent]
-    nodes = below[:, rides_on[paths.joints]]
-    some = np.logical_or.reduceat(nodes, paths.starts[:-1], axis=1)
-    every = np.logical_and.reduceat(nodes, paths.starts[:-1], axis=1)
-    crossed = np.asarray((some & ~every).any(axis=1), bool)
-    crossed[[s.arm for s in musculature.scapulae]] = True
+    crossed = np.zeros(skeleton.joint_count, np.bool_)
+    if body.muscles is not None:
+        musculature = body.muscles.musculature
+        paths = musculature.frames.paths
+        rides_on = np.array([*range(skeleton.joint_count), *(s.girdle for s in musculature.scapulae)])
+        nodes = below[:, rides_on[paths.joints]]
+        some = np.logical_or.reduceat(nodes, paths.starts[:-1], axis=1)
+        every = np.logical_and.reduceat(nodes, paths.starts[:-1], axis=1)
+        crossed |= (some & ~every).any(axis=1)
+        crossed[[s.arm for s in musculature.scapulae]] = True
+    if body.lofts is not None:
+        for muscle in body.lofts.lofts.muscles:
+            nodes = below[:, [*muscle.joints, *(() if muscle.wrap is None else (muscle.wrap.joint,))]]
+            crossed |= nodes.any(axis=1) & ~nodes.all(axis=1)
     return crossed
 
 

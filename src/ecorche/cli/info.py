@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,7 @@ from ecorche.errors import EcorcheError
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from ecorche.body.muscle_summary import MusclesSummary
+    from ecorche.body.muscle_summary import MusclesSummary, MuscleSummary
     from ecorche.cli.subject import Subject
 
 
@@ -29,6 +30,9 @@ def info(
         "--motion",
         help="Rigs: tell the muscles' lengths over this motion; default: over the joints' limits.",
     ),
+    muscle: str | None = typer.Option(
+        None, metavar="TEXT", help="Rigs: only the muscles with this in their name, muscle or group."
+    ),
 ) -> None:
     """Show a character's joints by canonical name, meshes, weights, size, units and problems.
 
@@ -41,7 +45,7 @@ def info(
     names = joint_mapping(mapping)
     subject = read_subject(file)
     summary = summarise(subject.character, names or subject.mapping)
-    muscles = _muscles(subject, motion)
+    muscles = _muscles(subject, motion, muscle)
     if as_json:
         told = summary.as_dict() | ({} if muscles is None else {"muscles": muscles.as_dict()})
         typer.echo(json.dumps(told, indent=2, ensure_ascii=False))
@@ -78,8 +82,13 @@ def info(
             )
         console.print(joints)
         if muscles is not None:
-            console.print(f"\n{len(muscles.muscles)} muscles; ranges over {escape(muscles.over)}")
-            console.print(_muscle_table(muscles))
+            for kind, rows in (
+                ("muscles", [m for m in muscles.muscles if not m.found]),
+                ("muscles found in the skin", [m for m in muscles.muscles if m.found]),
+            ):
+                if rows:
+                    console.print(f"\n{len(rows)} {kind}; ranges over {escape(muscles.over)}")
+                    console.print(_muscle_table(rows))
         if summary.baked_frames:
             console.print(f"baked skin: {summary.baked_frames} frames")
         for clip in summary.motions:
@@ -91,15 +100,19 @@ def info(
     typer.echo(text.get(), nl=False)
 
 
-def _muscles(subject: Subject, motion: Path | None) -> MusclesSummary | None:
-    """The muscles of a rig, over a motion where one is given."""
-    if subject.rig is None or not subject.rig.spec.muscles.named:
-        if motion is not None:
-            raise EcorcheError(
-                "there are no muscles whose lengths a motion could change",
-                where="--motion",
-                remedy="Give a rig with muscles: ecorche rig CHARACTER makes one",
-            )
+def _muscles(subject: Subject, motion: Path | None, about: str | None) -> MusclesSummary | None:
+    """The muscles of a rig, over a motion where one is given, and only those asked for."""
+    if subject.rig is None or not next(subject.rig.spec.muscles.each(), None):
+        for option, given, what in (
+            ("--motion", motion, "whose lengths a motion could change"),
+            ("--muscle", about, "to choose among"),
+        ):
+            if given is not None:
+                raise EcorcheError(
+                    f"there are no muscles {what}",
+                    where=option,
+                    remedy="Give a rig with muscles: ecorche rig CHARACTER makes one",
+                )
         return None
     from ecorche.body.muscle_summary import summarise_muscles
     from ecorche.body.perform import perform
@@ -109,20 +122,30 @@ def _muscles(subject: Subject, motion: Path | None) -> MusclesSummary | None:
     if motion is not None:
         read = subject_motion(subject.character, motion, None)
         moved = perform(subject.character, read, rig=subject.rig, muscles=False).take.motion
-    return summarise_muscles(subject.character, subject.rig, moved)
+    summary = summarise_muscles(subject.character, subject.rig, moved)
+    return summary if summary is None or about is None else summary.about(about)
 
 
-def _muscle_table(muscles: MusclesSummary) -> Table:
-    """A row a muscle: its length and range, how well it keeps its volume, what it moves."""
+def _muscle_table(muscles: Sequence[MuscleSummary]) -> Table:
+    """A row a muscle: its length and range, how well it keeps its volume, what it moves.
+
+    Of muscles found in the skin also what lies there on a human, and how far they stand out.
+    """
     from rich.markup import escape
 
+    found = any(m.found for m in muscles)
+    counts = ("length mm", "range", "volume cm³", "volume error", "vertices", "F_max N")
     table = _table(
-        "muscle", "group", counts=("length mm", "range", "volume cm³", "volume error", "vertices", "F_max N")
+        "muscle",
+        *(("lies there",) if found else ()),
+        "group",
+        counts=(*counts, "stands out mm") if found else counts,
     )
-    for m in muscles.muscles:
+    for m in muscles:
         low, high = (100.0 * (length / m.length - 1.0) for length in (m.shortest, m.longest))
         table.add_row(
             escape(m.name),
+            *((escape("" if m.muscle == m.name else m.muscle),) if found else ()),
             escape(m.group if m.gain == 1.0 else f"{m.group} ×{m.gain:g}"),
             f"{1000.0 * m.length:.0f}",
             f"{1000.0 * m.shortest:.0f}–{1000.0 * m.longest:.0f} ({low:+.0f} … {high:+.0f} %)",
@@ -130,6 +153,7 @@ def _muscle_table(muscles: MusclesSummary) -> Table:
             f"{100.0 * m.volume_error:.2f} %" + (f", held {100.0 * m.held:.0f} %" if m.held else ""),
             f"{m.vertices:,}",
             f"{m.max_force:.0f}",
+            *((f"{1000.0 * m.prominence:.1f}",) if found else ()),
         )
     return table
 

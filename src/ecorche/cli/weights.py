@@ -24,9 +24,8 @@ def weights(
     found: bool = typer.Option(False, "--found", help="Forget painted weights; they are found again."),
 ) -> None:
     """Show, write, paint or forget a muscle's weights on the skin; painted ones are kept in the rig."""
-    import numpy as np
-
     from ecorche.body.compile import compile_body
+    from ecorche.body.muscle_summary import skin_moved_by
     from ecorche.body.painting import (
         attribute_name,
         painted_on,
@@ -69,17 +68,12 @@ def weights(
         typer.echo(f"{rig}: {muscle!r} moves {counted(int((values > 0.0).sum()), 'vertex')} as painted")
         return
     without_weights(subject.rig, muscle)  # refuses a muscle the rig does not have
-    compiled = compile_body(subject.character, rig=subject.rig).muscles
-    assert compiled is not None
-    number = compiled.musculature.names.index(muscle)
-    values = np.zeros(body.mesh.vertex_count)
-    mine = compiled.influences.muscles == number
-    values[compiled.influences.vertices()[mine]] = compiled.influences.weights[mine]
+    painted_map = next(m.influence.painted for (*_, n), m in subject.rig.spec.muscles.each() if n == muscle)
+    values = skin_moved_by(compile_body(subject.character, rig=subject.rig), muscle)
     if output is None:
         typer.echo(
             f"{muscle!r} moves {int((values > 0.0).sum()):,} of {len(values):,} vertices,"
-            f" weights up to {values.max():.2f}"
-            + (" (painted)" if compiled.musculature.muscles[number].reach.painted else "")
+            f" weights up to {values.max():.2f}" + (" (painted)" if painted_map is not None else "")
         )
     elif output.suffix.lower() in SUFFIXES:
         write_mask(output, values)

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from ecorche.base.names import suggestion
 from ecorche.errors import EcorcheError
 from ecorche.muscles.activation import ActivationSource, Curves
+from ecorche.muscles.lofted import LoftedMuscle
 from ecorche.muscles.muscle import Muscle
 from ecorche.skeleton.motion import Motion
 
@@ -30,7 +31,10 @@ class KeyedActivation:
     """
 
     def __init__(
-        self, muscles: Sequence[Muscle], curves: Mapping[str, Keys], others: ActivationSource
+        self,
+        muscles: Sequence[Muscle | LoftedMuscle],
+        curves: Mapping[str, Keys],
+        others: ActivationSource,
     ) -> None:
         called = [(muscle.group, muscle.muscle, muscle.name) for muscle in muscles]
         ranks = [  # from the widest name to the nearest
