@@ -216,23 +216,18 @@ def where_above(typing_context: Any, a: Any, b: Any, yes: Any, no: Any) -> Any:
     return Quad(Quad, Quad, Quad, Quad), generate
 
 
-def _extreme(comparison: str) -> Any:
-    @intrinsic  # type: ignore[untyped-decorator]
-    def reduce(typing_context: Any, a: Any) -> Any:
-        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            found = builder.extract_element(args[0], ir.Constant(_INT32, 0))
-            for lane in range(1, WIDTH):
-                one = builder.extract_element(args[0], ir.Constant(_INT32, lane))
-                found = builder.select(builder.fcmp_ordered(comparison, one, found), one, found)
-            return found
+@intrinsic  # type: ignore[untyped-decorator]
+def smallest(typing_context: Any, a: Any) -> Any:
+    """The smallest of four numbers that are none of them NaN."""
 
-        return types.float64(Quad), generate
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        found = builder.extract_element(args[0], ir.Constant(_INT32, 0))
+        for lane in range(1, WIDTH):
+            one = builder.extract_element(args[0], ir.Constant(_INT32, lane))
+            found = builder.select(builder.fcmp_ordered("<", one, found), one, found)
+        return found
 
-    return reduce
-
-
-smallest, largest = _extreme("<"), _extreme(">")
-"""The smallest and the largest of four numbers that are none of them NaN."""
+    return types.float64(Quad), generate
 
 
 def _register(symbol: Callable[..., Any], instruction: str) -> None:

@@ -54,7 +54,7 @@ class Displacement:
     def __init__(self, musculature: Musculature, sliding: SlidingSkin, largest_bulge: Floats) -> None:
         self._plan, self._sliding = musculature.plan(sliding.stations_read), sliding
         self._largest_bulge, self._rest = largest_bulge, np.zeros(len(largest_bulge))
-        self._shape = (sliding.vertex_count, 3)
+        self._shape, self._is_shared = (sliding.vertex_count, 3), sliding.is_shared
         # what no frame is using, one for each thread that has asked at once
         self._idle: list[tuple[_Prepared, PosedTables]] = []
 
@@ -75,15 +75,15 @@ class Displacement:
             idle = self._prepared()
         prepared, tables = idle
         done: bool = _displace(prepared, difference, active, points)
-        if done and self._sliding.is_shared:
+        if done and self._is_shared:
             self._sliding.apply(PackedSections(tables.table, tables.lines), points, points)
         self._idle.append(idle)
         return done
 
     def _prepared(self) -> tuple[_Prepared, PosedTables]:
         tables = posing_memory(self._plan, exact=False)
-        shared = self._sliding.is_shared
-        return _prepare(self._plan, self._sliding.layout, self._largest_bulge, tables, shared), tables
+        layout, largest = self._sliding.layout, self._largest_bulge
+        return _prepare(self._plan, layout, largest, tables, self._is_shared), tables
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]

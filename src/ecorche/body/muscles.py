@@ -19,7 +19,7 @@ from ecorche.body.frames import PointSet
 from ecorche.body.garments import garment_transfers
 from ecorche.body.muscle_specs import muscles_of
 from ecorche.document.files import Rig
-from ecorche.errors import DocumentError
+from ecorche.errors import DocumentError, EcorcheError
 from ecorche.muscles.activation import (
     ActivationSource,
     Anticipating,
@@ -91,6 +91,11 @@ class BodyMuscles:
         bulge, alpha = np.empty(len(largest)), np.asarray(activation, np.float64)
         if alpha.shape == bulge.shape and bulge_in_frame(alpha, largest, bulge):
             return bulge
+        if alpha.shape != bulge.shape:
+            raise EcorcheError(
+                f"there are activations of shape {alpha.shape} for {len(largest)} muscles",
+                remedy="Give one a muscle, in the muscles' order",
+            )
         # what cannot be is refused in words there
         return bulge_from_activation(activation, largest)
 

@@ -14,7 +14,6 @@ import numpy.typing as npt
 from numba import njit
 
 from ecorche.base.quads import (
-    largest,
     pick,
     quad,
     read_quad,
@@ -35,7 +34,6 @@ from ecorche.muscles.posed_joints import TURN
 from ecorche.muscles.posed_nodes import BEND, DIRECTION, NODE_COLUMNS, POINT
 from ecorche.muscles.posing_plan import (
     ACROSS,
-    AWAY,
     JOINT,
     JOINT_BEFORE,
     KEPT,
@@ -45,9 +43,7 @@ from ecorche.muscles.posing_plan import (
     OWNER,
     ROW,
     SHARE,
-    SIGN,
     TANGENT,
-    TWO,
 )
 from ecorche.muscles.triples import cross, dot, plus, scaled
 
@@ -79,19 +75,23 @@ def _carried(turn: Floats, joints: Naturals, row: int, bind_along: Any, bind_out
 @njit(cache=True)  # type: ignore[untyped-decorator]
 def pose_places(named: Naturals, kept: Floats, nodes: Floats, overs: Floats, places: Floats) -> None:
     """See `PosedPaths.on`: points, tangents and t of the stations of bent lines, four at a time."""
-    zero = quad(0.0)
+    zero, half, before, after = quad(0.0), quad(0.5), quad(-1.0), quad(1.0)
     for group in range(len(named)):
         name, keep, at = NAMED * group, KEPT * group, PLACE * group
         end = read_rows(nodes, named, name + NODE, NODE_COLUMNS, POINT)
         direction = read_rows(nodes, named, name + NODE, NODE_COLUMNS, DIRECTION)
         bend = read_rows(nodes, named, name + NEAR, NODE_COLUMNS, BEND)
         arc, length, reach = end[3], direction[3], bend[3]
-        left = (1.0 - read_quad(kept, keep + SHARE)) * length
-        within = reach - read_quad(kept, keep + AWAY) * length
+        share = read_quad(kept, keep + SHARE)
+        rest = 1.0 - share
+        left = rest * length
+        # how far it is from the nearer node, and on which side of it
+        away, side = where_above(half, share, share, rest), where_above(half, share, before, after)
+        within = reach - away * length
         within = where_above(within, zero, within, zero)
         part = within / (reach + reach + _LEAST)
         point = plus(plus(end, zero - left, direction), 0.5 * part * within, bend)
-        along = plus(direction, read_quad(kept, keep + SIGN) * part, bend)
+        along = plus(direction, side * part, bend)
         along = scaled(1.0 / square_roots(dot(along, along)), along)
         write_quad(places, at, point[0])
         write_quad(places, at + 1, point[1])
@@ -109,27 +109,25 @@ def _vector(quads: Floats, at: int) -> Any:
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
 def pose_stations(
-    named: Naturals, kept: Floats, turn: Floats, places: Floats, stations: Floats, lines: Reals
+    named: Naturals,
+    kept: Floats,
+    of_one_joint: int,
+    turn: Floats,
+    places: Floats,
+    stations: Floats,
+    lines: Reals,
 ) -> None:
     """See `PosedFrames.on`: S_d at those places, and all of it as rows."""
-    zero = quad(0.0)
     for group in range(len(named)):
         name, keep, at = NAMED * group, KEPT * group, PLACE * group
         along, bind_along = _vector(places, at + 3), _vector(kept, keep + TANGENT)
         bind_out = _vector(kept, keep + ACROSS)
         out = _carried(turn, named, name + JOINT_BEFORE, bind_along, bind_out, along)
-        two = read_quad(kept, keep + TWO)
-        if largest(two) > 0.0:
+        if group >= of_one_joint:
             share = read_quad(kept, keep + SHARE)
             other = _carried(turn, named, name + JOINT, bind_along, bind_out, along)
             both = plus(scaled(1.0 - share, out), share, other)
-            both = scaled(1.0 / square_roots(dot(both, both)), both)
-            # a station between nodes of one joint has the bits it has beside others of its kind
-            out = (
-                where_above(two, zero, both[0], out[0]),
-                where_above(two, zero, both[1], out[1]),
-                where_above(two, zero, both[2], out[2]),
-            )
+            out = scaled(1.0 / square_roots(dot(both, both)), both)
         point, t, side = _vector(places, at), read_quad(places, at + 6), cross(along, out)
         _write_stations(lines, named, name + ROW, point, along, out, side, t)
         if len(stations) > 0:

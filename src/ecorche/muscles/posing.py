@@ -120,7 +120,8 @@ def pose(plan: PosingPlan, difference: Floats, bulge: Floats, tables: PosedTable
     if not _contract(muscles, starts, constants, bulge, nodes, overs, numbers):
         return False
     pose_places(plan.named, plan.kept, nodes, overs, tables.places)
-    pose_stations(plan.named, plan.kept, turn, tables.places, tables.stations, tables.lines)
+    places, stations, lines = tables.places, tables.stations, tables.lines
+    pose_stations(plan.named, plan.kept, plan.of_one_joint, turn, places, stations, lines)
     if not _pose_frames(muscles, starts, plan.joints, constants, plan.line_rows, turn, nodes, numbers):
         return False
     _fill_table(muscles, constants, plan.line_rows, bulge, overs, numbers, tables.table)

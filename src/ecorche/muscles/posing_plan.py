@@ -33,9 +33,8 @@ CHORD, BIND_OUT, WEIGHT, SCALE, RULE, CURVE, CURVE_CHANGE = 0, 3, 6, 7, 8, 13, 2
 # what each station's lanes name: the node after it, the nearer node, joints of the one after and before, its
 # muscle and its own row
 NODE, NEAR, JOINT, JOINT_BEFORE, OWNER, ROW, NAMED = 0, 1, 2, 3, 4, 5, 6
-# what they keep: share of the way between the nodes, of the way from the nearer one, 1 or −1 where that is
-# the one before; tangent and S_d at bind, whether the joints are two
-SHARE, AWAY, SIGN, TANGENT, ACROSS, TWO, KEPT = 0, 1, 2, 3, 6, 9, 10
+# what they keep: share of the way between the nodes, tangent and S_d at bind
+SHARE, TANGENT, ACROSS, KEPT = 0, 1, 4, 7
 
 
 class PosingPlan(NamedTuple):
@@ -56,7 +55,8 @@ class PosingPlan(NamedTuple):
         line_rows: Row of each muscle's bent line or −1, shape (M,).
         line_count: How many bent lines there are.
         named, kept: Of the stations of bent lines by fours, in the columns above, (G, NAMED, 4) and
-            (G, KEPT, 4).
+            (G, KEPT, 4); those between nodes of one joint first.
+        of_one_joint: How many of these fours are.
         scapula_joints, scapula_vectors: Girdle, thorax and arm (S, 3); pivot, axis, hanging, arm (S, 4, 3).
     """
 
@@ -76,6 +76,7 @@ class PosingPlan(NamedTuple):
     line_count: int
     named: Naturals
     kept: Floats
+    of_one_joint: int
     scapula_joints: Ints
     scapula_vectors: Floats
 
@@ -112,7 +113,7 @@ def posing_plan(
     turning[scapula_joints] = True
     line_rows = np.full(count, -1, np.int32)
     line_rows[frames.bent] = np.arange(frames.bent.sum())
-    named, kept = _stations(frames, wanted & frames.bent[:, None], muscles, line_rows, of_node)
+    named, kept, of_one_joint = _stations(frames, wanted & frames.bent[:, None], muscles, line_rows, of_node)
     constants, rows = _constants(frames, spindles, volume)
     return PosingPlan(
         muscles=_naturals(muscles),
@@ -131,6 +132,7 @@ def posing_plan(
         line_count=int(frames.bent.sum()),
         named=named,
         kept=kept,
+        of_one_joint=of_one_joint,
         scapula_joints=scapula_joints,
         scapula_vectors=np.array(
             [[s.pivot, s.axis, s.hanging, s.arm_direction] for s in scapulae], np.float64
@@ -140,21 +142,18 @@ def posing_plan(
 
 def _stations(
     frames: SectionFrames, wanted: Bools, muscles: Ints, line_rows: npt.NDArray[np.int32], of_node: Ints
-) -> tuple[Naturals, Floats]:
-    """``named`` and ``kept`` of a plan, for the wanted stations (M, STATIONS)."""
+) -> tuple[Naturals, Floats, int]:
+    """``named``, ``kept`` and ``of_one_joint`` of a plan, for the wanted stations (M, STATIONS)."""
     joints = frames.paths.joints
     node, share = stations(frames)
     tangents, out = frames.bind_directions(node, share)
     two = joints[node] != joints[node - 1]
     # the rounding of a corner ends before the middle of its segments: the nearer node alone counts
     first_half = share < 0.5
-    away, sign = np.where(first_half, share, 1.0 - share), np.where(first_half, -1.0, 1.0)
-    numbers = np.stack([share, away, sign], axis=-1)
-    places = np.concatenate([numbers, tangents, out, two[..., None]], axis=-1)
-    muscle, station = np.nonzero(wanted)
-    # those of one joint, which are less work, first
-    order = np.argsort(two[muscle, station], kind="stable")
-    muscle, station = muscle[order], station[order]
+    places = np.concatenate([share[..., None], tangents, out], axis=-1)
+    # those of one joint are less work
+    of_one, of_two = fours(np.flatnonzero(wanted & ~two)), fours(np.flatnonzero(wanted & two))
+    muscle, station = np.divmod(np.concatenate([of_one, of_two]).ravel(), STATIONS)
     after = node[muscle, station]
     names = (
         of_node[after],
@@ -164,7 +163,7 @@ def _stations(
         np.searchsorted(muscles, muscle),
         line_rows[muscle] * STATIONS + station,
     )
-    return _naturals(fours(np.stack(names, axis=1))), fours(places[muscle, station])
+    return _naturals(fours(np.stack(names, axis=1))), fours(places[muscle, station]), len(of_one)
 
 
 def _constants(frames: SectionFrames, spindles: Spindles, volume: VolumeRule) -> tuple[Floats, Reals]:
