@@ -380,8 +380,8 @@ def test_a_body_without_muscles_has_only_its_plain_skin(tmp_path: Path) -> None:
     character = tube()
     plain = perform(character).take
     assert Layers(plain).names == ("plain",)
-    assert Layers(_muscled()).names == ("plain", "muscles", "result", "difference")
-    assert _shifted(1.0).names == ("plain", "result", "difference")
+    assert Layers(_muscled()).names == ("plain", "muscles", "result", "difference", "superimposed")
+    assert _shifted(1.0).names == ("plain", "result", "difference", "superimposed")
     for layer in ("muscles", "result", "difference"):
         with pytest.raises(EcorcheError, match="ecorche rig"):
             render_layers(tmp_path / "a.png", plain, layers=(layer,))

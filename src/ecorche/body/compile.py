@@ -39,6 +39,8 @@ class Body:
         muscles: The muscles below the skin over which it slides; None for a body without.
         lofts: The muscles found in the skin, which it follows as joints; None for a body without.
         activation: How active all of them are over a motion, first ``muscles`` and then ``lofts``.
+        limb_skinnings: How each mesh follows the skeleton alone, where muscle joints move it too; None for a
+            body without ``lofts``.
     """
 
     character: Character
@@ -47,6 +49,12 @@ class Body:
     muscles: BodyMuscles | None = None
     lofts: BodyLofts | None = None
     activation: ActivationSource | None = None
+    limb_skinnings: tuple[Skinning | None, ...] | None = None
+
+    def without_muscles(self) -> Body:
+        """The same character by plain skinning."""
+        skinnings = self.skinnings if self.limb_skinnings is None else self.limb_skinnings
+        return Body(self.character, skinnings, self.normals)
 
     def activations(self, of_all: Floats | None) -> tuple[Floats | None, Floats | None]:
         """The activation of all muscles as that of ``muscles`` and that of ``lofts``."""
@@ -94,17 +102,24 @@ def compile_body(
     still = np.zeros((character.skeleton.joint_count, 4, 4))
     bind = skinned_points(plain, still, (None,) * len(character.meshes))
     muscles, lofts = compile_muscles(character, rig, bind, activation), compile_lofts(character, rig, bind)
-    skinnings = plain.skinnings
+    skinnings, limb_skinnings = plain.skinnings, None
     if lofts is not None:
         methods = [_method(mesh, skinning) for mesh in character.meshes]
-        skinnings = lofted_skinnings(character, lofts, skinnings, methods)
+        skinnings, limb_skinnings = lofted_skinnings(character, lofts, skinnings, methods), skinnings
     if activation is None:
         all_muscles: list[Muscle | LoftedMuscle] = [
             *(() if muscles is None else muscles.musculature.muscles),
             *(() if lofts is None else lofts.lofts.muscles),
         ]
         activation = rig_activation(character, rig, all_muscles)
-    return replace(plain, skinnings=skinnings, muscles=muscles, lofts=lofts, activation=activation)
+    return replace(
+        plain,
+        skinnings=skinnings,
+        muscles=muscles,
+        lofts=lofts,
+        activation=activation,
+        limb_skinnings=limb_skinnings,
+    )
 
 
 def skinned_points(

@@ -13,6 +13,7 @@ from ecorche.cli.activation import ACTIVATION, WITHOUT_MUSCLES, activation_sourc
 if TYPE_CHECKING:
     from ecorche.body.take import Take
     from ecorche.render.focus import Focus
+    from ecorche.render.layers import Layers
 
 
 class Colouring(StrEnum):
@@ -20,6 +21,7 @@ class Colouring(StrEnum):
 
     tissue = "tissue"
     activation = "activation"
+    muscle = "muscle"
 
 
 def render(
@@ -41,8 +43,8 @@ def render(
     ),
     layers: str | None = typer.Option(
         None,
-        help="plain, muscles, result, difference, or several: a row each, of one view side by side."
-        " A rig's; else there is only plain.",
+        help="plain, muscles, result, difference, superimposed, and of muscles found in the skin sections and"
+        " ellipses; or several: a row each, of one view side by side. A rig's; else there is only plain.",
     ),
     view: str = typer.Option(
         "three_quarter",
@@ -56,7 +58,9 @@ def render(
     ),
     radius: float | None = typer.Option(None, help="How much is seen round the focus, in metres."),
     colour: Colouring = typer.Option(
-        Colouring.tissue, metavar="BY", help="Colour muscles by tissue or by activation."
+        Colouring.tissue,
+        metavar="BY",
+        help="Colour muscles by tissue, by activation, or each muscle in its own.",
     ),
     scale: float | None = typer.Option(
         None,
@@ -97,7 +101,14 @@ def render(
     if asked is None and len(views) == 1:
         _draw_skin(output, take, frame, sheet, views[0], pixels, part, skeleton)
     else:
-        _draw_layers(output, take, asked, frame, sheet, views, pixels, part, colour, scale, skeleton)
+        from ecorche.render.layers import Layers
+
+        shown, rig = Layers(take), subject.rig
+        if rig is not None and rig.spec.muscles.lofted:
+            from ecorche.body.extract_muscles import found_in_skin
+
+            shown = Layers(take, found=lambda: found_in_skin(subject.character, rig))
+        _draw_layers(output, shown, asked, frame, sheet, views, pixels, part, colour, scale, skeleton)
     for note in clip_note(subject.character, chosen, clip):
         typer.echo(f"note: {note}")
     typer.echo(str(output))
@@ -158,7 +169,7 @@ def _draw_skin(
 
 def _draw_layers(
     output: Path,
-    take: Take,
+    subject: Layers,
     layers: tuple[str, ...] | None,
     frame: int | None,
     sheet: int | None,
@@ -172,10 +183,8 @@ def _draw_layers(
     """Layers in rows, views and moments in columns."""
     from ecorche.cli.options import progress_bar, report_to
     from ecorche.render.layer_sheet import render_layers
-    from ecorche.render.layers import Layers
     from ecorche.render.shots import spread_frames
 
-    subject = Layers(take)
     with progress_bar() as bar:
         render_layers(
             output,

@@ -72,13 +72,14 @@ def render_layers(
     Args:
         path: A ``.png``, or an ``.mp4`` or ``.gif`` in which all of it moves.
         subjects: A take, or several by the names to write under them.
-        layers: Of ``"plain"``, ``"muscles"``, ``"result"`` and ``"difference"``.
+        layers: Of ``"plain"``, ``"muscles"``, ``"result"``, ``"difference"``, ``"superimposed"`` and, of
+            muscles found in the skin, ``"sections"`` and ``"ellipses"``.
         views: Of ``"front"``, ``"side"``, ``"back"`` and ``"three_quarter"``. With a focus on the right half
             of the body ``"side"`` and ``"three_quarter"`` look from the right.
         frame: For a picture, which frame or frames, from 0; negative numbers count from the end.
         size: Width and height of each picture [pixels]; None takes a shape that suits the subjects.
         focus: A part of the body to look at from near; None shows all of it.
-        colouring: Of muscles: ``"tissue"`` or by ``"activation"``.
+        colouring: Of muscles: ``"tissue"``, by ``"activation"``, or one colour for every ``"muscle"``.
         scale: Displacement at the ends of the difference's bar [mm]; None takes one that holds all of it.
         skeleton: Draw the bones over everything.
         rate: Pictures a second of a film.

@@ -3,25 +3,33 @@
 - ``plain``: the skin by skinning alone;
 - ``muscles``: the muscles under translucent skin;
 - ``result``: the skin over its muscles;
-- ``difference``: the result, coloured by how far the muscles moved it outwards.
+- ``difference``: the result, coloured by how far the muscles moved it outwards;
+- ``superimposed``: plain and result in one place, in two colours;
+- ``sections``: of muscles found in the skin, the sections in which they were found, under translucent skin;
+- ``ellipses``: of muscles found in the skin, the ellipses they are made of.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from ecorche.base.names import suggestion
-from ecorche.body.evaluate import LiveFrames
+from ecorche.body.evaluate import LiveFrames, Pose, evaluate
 from ecorche.body.frames import Frame, Frames
 from ecorche.body.take import Take
 from ecorche.errors import EcorcheError
 from ecorche.io.posed import frames_of
+from ecorche.muscles.extraction.build import Extraction
 from ecorche.render.colour_bar import ColourBar, Colours, activation_bar, displacement_bar
+from ecorche.render.ellipse_lines import EllipseLines
 from ecorche.render.muscle_shapes import MuscleShapes
+from ecorche.render.section_lines import SectionLines
+from ecorche.render.superimposed import two_colours
 from ecorche.render.surface import vertex_normals
 from ecorche.skeleton.kinematics import difference_from_bind
 
@@ -29,7 +37,18 @@ Floats = npt.NDArray[np.float64]
 Points = npt.NDArray[np.float32]
 
 LAYERS = ("plain", "muscles", "result", "difference")
-COLOURINGS = ("tissue", "activation")
+"""What is shown when nobody says what."""
+ALL_LAYERS = (*LAYERS, "superimposed", "sections", "ellipses")
+SECTIONED = 0.8
+"""How much of a skin is seen whose sections are shown: those on its far side would confuse."""
+COLOURINGS = ("tissue", "activation", "muscle")
+
+
+class Shapes(Protocol):
+    """Surfaces under the skin: which triangles (triangles, 3), of how many vertices."""
+
+    triangles: npt.NDArray[np.int32]
+    vertex_count: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,14 +58,18 @@ class Look:
     Attributes:
         frame: Points and normals of every mesh.
         paint: sRGB colours of every mesh's vertices, each (vertices, 3), in place of its materials; or None.
-        muscles: Vertices [m] of the muscles' surfaces under the skin, (vertices, 3); or None.
+        muscles: Vertices [m] of the surfaces under the skin, (vertices, 3); or None.
         muscle_colours: Their sRGB colours, (vertices, 3).
+        other: A second skin in the same place: points and normals of every mesh; or None.
+        other_paint: Its sRGB colours, as ``paint``.
     """
 
     frame: Frame
     paint: tuple[Colours, ...] | None = None
     muscles: Points | None = None
     muscle_colours: Colours | None = None
+    other: Frame | None = None
+    other_paint: tuple[Colours, ...] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,14 +78,18 @@ class Layer:
 
     Attributes:
         look: What the frame of a number looks like.
-        shapes: The muscles it shows; None for a layer of skin.
-        painted: Whether colours stand for numbers in place of materials.
+        shapes: What it shows under the skin; None for a layer of skin.
+        painted: Whether colours stand for something in place of materials.
+        opacity: How much of the skin over the shapes is seen where it faces the camera; None as usual.
+        doubled: Whether there is a second skin, also painted.
         bar: What its colours mean; None where they mean nothing.
     """
 
     look: Callable[[int], Look]
-    shapes: MuscleShapes | None = None
+    shapes: Shapes | None = None
     painted: bool = False
+    opacity: float | None = None
+    doubled: bool = False
     bar: ColourBar | None = None
 
 
@@ -72,33 +99,42 @@ class Layers:
     Args:
         result: The take.
         plain: The same take by skinning alone; None makes it from the take's own body.
+        found: Finds again what the muscles were found by, see `body.extract_muscles.found_in_skin`; asked
+            when sections are shown, which a take without it has not.
     """
 
-    def __init__(self, result: Take, plain: Take | None = None) -> None:
-        self.result, self.frames = result, frames_of(result)
+    def __init__(
+        self, result: Take, plain: Take | None = None, *, found: Callable[[], Extraction] | None = None
+    ) -> None:
+        self.result, self.frames, self._found = result, frames_of(result), found
         live = result.frames if isinstance(result.frames, LiveFrames) else None
-        self._live = live if live is not None and live.body.muscles is not None else None
+        muscled = live is not None and (live.body.muscles is not None or live.body.lofts is not None)
+        self._live = live if muscled else None
         self.plain: Frames | None = None
         if plain is not None:
             self.plain = frames_of(plain)
             self._require_alike(plain)
         elif self._live is not None:
-            bare = replace(self._live.body, muscles=None)
-            self.plain = LiveFrames(bare, self._live.motion, self._live.posed)
+            self.plain = LiveFrames(self._live.body.without_muscles(), self._live.motion, self._live.posed)
 
     @property
     def names(self) -> tuple[str, ...]:
         """The layers this take has."""
         if self.plain is None:
             return ("plain",)
-        return LAYERS if self._live is not None else ("plain", "result", "difference")
+        has = {"plain", "result", "difference", "superimposed"}
+        if self._live is not None:
+            has.add("muscles")
+            if self._live.body.lofts is not None:
+                has |= {"ellipses"} if self._found is None else {"ellipses", "sections"}
+        return tuple(name for name in ALL_LAYERS if name in has)
 
     def layer(self, name: str, *, colouring: str = "tissue", bar: ColourBar | None = None) -> Layer:
         """One layer by its name.
 
         Args:
-            name: One of `LAYERS`.
-            colouring: Of muscles: ``"tissue"`` or by ``"activation"``.
+            name: One of `ALL_LAYERS`.
+            colouring: Of muscles: ``"tissue"``, by ``"activation"``, or one colour for every ``"muscle"``.
             bar: The colours of a difference; None takes a range that holds all frames.
         """
         self.require(name)
@@ -110,19 +146,30 @@ class Layers:
             )
         if name == "muscles":
             return self._muscles(colouring)
+        if name == "sections":
+            return self._sections()
+        if name == "ellipses":
+            return self._ellipses()
+        if name == "superimposed":
+            return self._superimposed()
         if name == "difference":
             return self._difference(bar or displacement_bar(self.greatest(range(len(self.frames)))))
         return skin_layer(self.plain if name == "plain" and self.plain is not None else self.frames)
 
     def require(self, name: str) -> None:
         """Refuse a layer that there is none of, or that this take has not."""
-        if name not in LAYERS:
-            raise EcorcheError(f"there is no layer {name!r}", where="render", remedy=suggestion(name, LAYERS))
-        if name not in self.names:
+        if name not in ALL_LAYERS:
             raise EcorcheError(
-                f"there is no layer {name!r} of a body without muscles",
+                f"there is no layer {name!r}", where="render", remedy=suggestion(name, ALL_LAYERS)
+            )
+        if name not in self.names:
+            in_skin = name in ("sections", "ellipses")
+            command = "ecorche rig --muscles extract" if in_skin else "ecorche rig"
+            raise EcorcheError(
+                f"there is no layer {name!r} of a body without muscles"
+                + (" that were found in its skin" if in_skin else ""),
                 where=self.result.character.name,
-                remedy=f"Make a rig of it with `ecorche rig`, or show {', '.join(self.names)}",
+                remedy=f"Make a rig of it with `{command}`, or show {', '.join(self.names)}",
             )
 
     def displacements(self, number: int) -> tuple[Floats, ...]:
@@ -150,25 +197,91 @@ class Layers:
 
         return Layer(look, painted=True, bar=bar)
 
+    def _superimposed(self) -> Layer:
+        assert self.plain is not None
+        plain = self.plain
+
+        def look(number: int) -> Look:
+            frame = self.frames[number]
+            height = max((float(np.ptp(p[:, 1])) for p in frame.points if len(p)), default=1.0)
+            pairs = [two_colours(apart, height) for apart in self.displacements(number)]
+            first, second = (tuple(pair[k] for pair in pairs) for k in (0, 1))
+            return Look(frame, second, other=plain[number], other_paint=first)
+
+        return Layer(look, painted=True, doubled=True)
+
     def _muscles(self, colouring: str) -> Layer:
         live = self._live
         assert live is not None
-        muscles, activation = live.body.muscles, live.activation
-        assert muscles is not None
+        activation, body = live.activation, live.body
         assert activation is not None
-        shapes = MuscleShapes(muscles.musculature)
-        tissue = None if colouring == "activation" else shapes.tissue_colours()
+        shapes = MuscleShapes(
+            None if body.muscles is None else body.muscles.musculature,
+            None if body.lofts is None else body.lofts.lofts,
+        )
+        still = {"tissue": shapes.tissue_colours, "muscle": shapes.own_colours}.get(colouring)
+        colours = None if still is None else still()
 
         def look(number: int) -> Look:
-            alpha = activation[number]
-            moved = difference_from_bind(live.body.character.skeleton, live.motion.local[number])
             return Look(
                 live[number],
-                muscles=shapes.points(moved, muscles.bulge(alpha)),
-                muscle_colours=shapes.activation_colours(alpha) if tissue is None else tissue,
+                muscles=shapes.points(self._moved(number), np.concatenate(self._bulges(number))),
+                muscle_colours=shapes.activation_colours(activation[number]) if colours is None else colours,
             )
 
-        return Layer(look, shapes, bar=activation_bar() if tissue is None else None)
+        return Layer(look, shapes, bar=activation_bar() if colours is None else None)
+
+    def _sections(self) -> Layer:
+        live = self._live
+        assert live is not None
+        assert self._found is not None
+        body = live.body
+        assert body.lofts is not None
+        skin = body.lofts.skin
+        mesh = body.character.meshes[skin].mesh
+        at_bind = evaluate(body, Pose(body.character.skeleton.bind_local)).points[skin]
+        shown, before = body.lofts.lofts.muscles, self._named_before()
+        lines = SectionLines(self._found(), shown, at_bind, mesh.triangles(), before)
+
+        def look(number: int) -> Look:
+            frame = live[number]
+            return Look(frame, muscles=lines.points(frame.points[skin]), muscle_colours=lines.colours)
+
+        return Layer(look, lines, opacity=SECTIONED)
+
+    def _ellipses(self) -> Layer:
+        live = self._live
+        assert live is not None
+        body = live.body
+        assert body.lofts is not None
+        lines = EllipseLines(body.lofts.lofts, self._named_before())
+
+        def look(number: int) -> Look:
+            points = lines.points(self._moved(number), self._bulges(number)[1])
+            return Look(live[number], muscles=points, muscle_colours=lines.colours)
+
+        return Layer(look, lines)
+
+    def _named_before(self) -> list[str]:
+        """What the template's muscles are parts of: they have their colours first."""
+        assert self._live is not None
+        muscles = self._live.body.muscles
+        return [] if muscles is None else [m.muscle for m in muscles.musculature.muscles]
+
+    def _moved(self, number: int) -> Floats:
+        """``M − I`` of the joints in a frame, (joints, 4, 4)."""
+        assert self._live is not None
+        return difference_from_bind(self._live.body.character.skeleton, self._live.motion.local[number])
+
+    def _bulges(self, number: int) -> tuple[Floats, Floats]:
+        """The bulge T of the template's muscles and of those found in the skin, in a frame."""
+        assert self._live is not None
+        body, activation = self._live.body, self._live.activation
+        first, second = body.activations(None if activation is None else activation[number])
+        return (
+            np.zeros(0) if body.muscles is None else body.muscles.bulge(first),
+            np.zeros(0) if body.lofts is None else body.lofts.bulge(second),
+        )
 
     def _outward(self, frame: Frame) -> tuple[Points, ...]:
         return tuple(

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from typing import Protocol
+
 import numpy as np
 import numpy.typing as npt
 
 from ecorche.base.smooth_step import smooth_step
+from ecorche.muscles.loft_mesh import loft_surfaces
+from ecorche.muscles.lofted_posing import Lofts
 from ecorche.muscles.musculature import Musculature
 from ecorche.muscles.spindle import curve
 from ecorche.muscles.spindle_mesh import Stations, spindle_surfaces
 from ecorche.render.colour_bar import Colours, activation_bar
+from ecorche.render.muscle_colours import muscle_colours
 
 Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int32]
 
 RINGS, SIDES = 28, 20
 FLESH, TENDON = np.array([158.0, 48.0, 42.0]), np.array([226.0, 214.0, 196.0])
@@ -22,34 +28,62 @@ SHADES = 0.16
 """How much lighter or darker neighbouring muscles are, so that the eye tells them apart."""
 
 
+class _Surfaces(Protocol):
+    """Surfaces of one kind of muscles, one muscle after another.
+
+    Attributes:
+        names: What each muscle is a part of, (M,).
+        triangles: Vertex triples.
+        starts: First vertex of each muscle and, last, their number, (M + 1,).
+        width: Of the muscle at each vertex, share of its greatest.
+    """
+
+    names: tuple[str, ...]
+    triangles: Ints
+    starts: Ints
+    width: Floats
+
+    def points(self, difference: Floats, bulge: Floats) -> Floats: ...
+
+
 class MuscleShapes:
     """Surfaces of all muscles of a body, posed frame by frame.
 
     Args:
-        musculature: The muscles.
+        musculature: Muscles of the template, or like them; None for a body without.
+        lofts: Muscles found in the skin, which come after them; None for a body without.
     """
 
-    def __init__(self, musculature: Musculature) -> None:
-        self.musculature = musculature
-        self._surfaces = surfaces = spindle_surfaces(musculature.spindles, rings=RINGS, sides=SIDES)
-        self.triangles: npt.NDArray[np.int32] = surfaces.triangles
-        self.vertex_count = int(surfaces.vertex_starts[-1])
-        self._muscle = np.repeat(np.arange(len(musculature.muscles)), np.diff(surfaces.vertex_starts))
-        t = np.zeros(self.vertex_count)
-        t[surfaces.triangles] = surfaces.uv[..., 1]
-        spindles, own = musculature.spindles, self._muscle
-        width = curve(spindles.thickness[own], spindles.belly[own]).at(t[:, None])[:, 0]
-        width /= spindles.thickness[own, 0, 3]
+    def __init__(self, musculature: Musculature | None, lofts: Lofts | None = None) -> None:
+        self._parts: list[_Surfaces] = []
+        if musculature is not None and len(musculature.muscles):
+            self._parts.append(_SpindleShapes(musculature))
+        if lofts is not None and len(lofts.muscles):
+            self._parts.append(_LoftShapes(lofts))
+        firsts = np.cumsum([0, *(int(part.starts[-1]) for part in self._parts)])
+        self.vertex_count = int(firsts[-1])
+        self.triangles: Ints = np.concatenate(
+            [np.zeros((0, 3), np.int32)]
+            + [part.triangles + first for part, first in zip(self._parts, firsts, strict=False)]
+        ).astype(np.int32)
+        sizes = [np.diff(part.starts) for part in self._parts]
+        self._names = names = [name for part in self._parts for name in part.names]
+        self._muscle = np.repeat(np.arange(len(names)), np.concatenate([np.zeros(0, np.int32), *sizes]))
+        width = np.concatenate([np.zeros(0), *(part.width for part in self._parts)])
         self._fleshy = smooth_step((width - TENDON_WIDTH) / (FLESH_WIDTH - TENDON_WIDTH))[:, None]
         # parts of one muscle share a shade; the golden ratio sets those after one another apart
-        order = {name: n for n, name in enumerate(dict.fromkeys(m.muscle for m in musculature.muscles))}
-        number = np.array([order[m.muscle] for m in musculature.muscles])
+        order = {name: n for n, name in enumerate(dict.fromkeys(names))}
+        number = np.array([order[name] for name in names])
         self._shade = 1.0 + SHADES * (2.0 * ((number * 0.6180339887498949) % 1.0) - 1.0)
 
     def points(self, difference: Floats, bulge: Floats) -> npt.NDArray[np.float32]:
         """Vertices [m] (vertices, 3) for joints ``M − I`` (joints, 4, 4) and the bulge T (muscles,)."""
-        frames, states = self.musculature.posed(difference, bulge)
-        return self._surfaces.points(states, Stations(*frames.at(self._surfaces.t))).astype(np.float32)
+        found, first = [np.zeros((0, 3))], 0
+        for part in self._parts:
+            last = first + len(part.names)
+            found.append(part.points(difference, bulge[first:last]))
+            first = last
+        return np.concatenate(found).astype(np.float32)
 
     def tissue_colours(self) -> Colours:
         """sRGB colours (vertices, 3): red flesh, pale tendon."""
@@ -60,6 +94,51 @@ class MuscleShapes:
         """sRGB colours (vertices, 3) by activation (muscles,); tendons, which do not contract, stay pale."""
         return self._with_tendons(activation_bar().colours(activation)[self._muscle].astype(np.float64))
 
+    def own_colours(self) -> Colours:
+        """sRGB colours (vertices, 3): one for every muscle, those of its sections and ellipses."""
+        colours: Colours = muscle_colours(self._names)[self._muscle]
+        return colours
+
     def _with_tendons(self, flesh: Floats) -> Colours:
         mixed: Colours = np.rint(self._fleshy * flesh + (1.0 - self._fleshy) * TENDON).astype(np.uint8)
         return mixed
+
+
+class _SpindleShapes:
+    """Surfaces of the template's muscles."""
+
+    def __init__(self, musculature: Musculature) -> None:
+        self._musculature = musculature
+        self._surfaces = surfaces = spindle_surfaces(musculature.spindles, rings=RINGS, sides=SIDES)
+        self.names = tuple(m.muscle for m in musculature.muscles)
+        self.triangles, self.starts = surfaces.triangles, surfaces.vertex_starts
+        own = np.repeat(np.arange(len(self.names)), np.diff(self.starts))
+        t = np.zeros(int(self.starts[-1]))
+        t[surfaces.triangles] = surfaces.uv[..., 1]
+        spindles = musculature.spindles
+        width = curve(spindles.thickness[own], spindles.belly[own]).at(t[:, None])[:, 0]
+        self.width = np.asarray(width / spindles.thickness[own, 0, 3])
+
+    def points(self, difference: Floats, bulge: Floats) -> Floats:
+        frames, states = self._musculature.posed(difference, bulge)
+        return self._surfaces.points(states, Stations(*frames.at(self._surfaces.t)))
+
+
+class _LoftShapes:
+    """Surfaces of muscles found in the skin."""
+
+    def __init__(self, lofts: Lofts) -> None:
+        self._lofts = lofts
+        self._surfaces = surfaces = loft_surfaces(lofts, rings=RINGS, sides=SIDES)
+        self.names = tuple(m.muscle for m in lofts.muscles)
+        self.triangles, self.starts = surfaces.triangles, surfaces.vertex_starts
+        u = np.zeros(int(self.starts[-1]))
+        u[surfaces.triangles] = surfaces.uv[..., 1]
+        widths = []
+        for shape, first, last in zip(lofts.shapes, self.starts[:-1], self.starts[1:], strict=True):
+            area = np.linalg.det(shape.at(u[first:last])[0])
+            widths.append(np.sqrt(np.maximum(area, 0.0) / shape.largest))
+        self.width = np.concatenate(widths)
+
+    def points(self, difference: Floats, bulge: Floats) -> Floats:
+        return self._surfaces.points(self._lofts.posed(difference, bulge))

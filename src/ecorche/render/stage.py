@@ -11,7 +11,7 @@ import contextlib
 import threading
 from collections.abc import Iterator
 from types import TracebackType
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -24,7 +24,7 @@ from ecorche.render.camera import FIELD_OF_VIEW
 from ecorche.render.ground import Ground
 from ecorche.render.layers import Layer, Look
 from ecorche.render.surface import PaintedSurface, Surface, vertex_normals
-from ecorche.render.under_skin import MusclesUnderSkin
+from ecorche.render.under_skin import FACING_OPACITY, MusclesUnderSkin
 
 Floats = npt.NDArray[np.float64]
 Picture = npt.NDArray[np.uint8]
@@ -131,10 +131,16 @@ class Stage:
         body = character.body().mesh if skinned else None
         self._surfaces: list[Surface] = []
         self._painted: list[PaintedSurface] = []
+        self._others: list[PaintedSurface] = []
         self._muscles: MusclesUnderSkin | None = None
         if layer.painted:
+            if layer.doubled:
+                self._others = [
+                    PaintedSurface(pv, plotter, m.triangles(), m.vertex_count, "clay") for m in meshes
+                ]
+            gloss: Literal["clay", "matt"] = "clay" if layer.doubled else "matt"
             self._painted = [
-                PaintedSurface(pv, plotter, m.triangles(), m.vertex_count, "matt") for m in meshes
+                PaintedSurface(pv, plotter, m.triangles(), m.vertex_count, gloss) for m in meshes
             ]
         else:
             self._surfaces = [
@@ -143,7 +149,13 @@ class Stage:
         if layer.shapes is not None:
             skins = [actor for surface in self._surfaces for actor in surface.actors]
             self._muscles = MusclesUnderSkin(
-                pv, plotter, meshes, skins, layer.shapes.triangles, layer.shapes.vertex_count
+                pv,
+                plotter,
+                meshes,
+                skins,
+                layer.shapes.triangles,
+                layer.shapes.vertex_count,
+                FACING_OPACITY if layer.opacity is None else layer.opacity,
             )
         self._bones = (
             _Bones(pv, plotter, BoneShapes(character.skeleton, _anchors(character))) if skeleton else None
@@ -174,6 +186,10 @@ class Stage:
             else:
                 normals = vertex_normals(self._meshes[place], points, normals)
                 self._painted[place].update(points, normals, look.paint[number])
+            if look.other is not None and look.other_paint is not None:
+                points, normals = look.other.points[number], look.other.normals[number]
+                normals = vertex_normals(self._meshes[place], points, normals)
+                self._others[place].update(points, normals, look.other_paint[number])
         if self._bones is not None and world is not None:
             self._bones.update(world)
         self._ground.update(tuple(frame.points[number] for number in self._shown))

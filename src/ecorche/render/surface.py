@@ -88,7 +88,8 @@ class PaintedSurface:
         plotter: The stage's plotter.
         triangles: Vertex triples, shape (triangles, 3).
         count: How many vertices.
-        gloss: ``"wet"`` as flesh, ``"matt"`` so that colours read as on the bar, ``"none"`` without light.
+        gloss: ``"wet"`` as flesh, ``"clay"`` for its shape, ``"matt"`` so that colours read as on the bar,
+            ``"none"`` without light.
         culling: ``"front"`` to show only the inside, or None.
     """
 
@@ -98,7 +99,7 @@ class PaintedSurface:
         plotter: Any,
         triangles: npt.NDArray[np.int32],
         count: int,
-        gloss: Literal["wet", "matt", "none"],
+        gloss: Literal["wet", "clay", "matt", "none"],
         culling: Literal["front"] | None = None,
     ) -> None:
         self._mesh = mesh = pv.PolyData.from_regular_faces(np.zeros((count, 3), np.float32), triangles)
@@ -106,6 +107,7 @@ class PaintedSurface:
         mesh.point_data["colour"] = np.zeros((count, 3), np.uint8)
         looks: dict[str, Any] = {
             "wet": {"pbr": True, "metallic": 0.0, "roughness": 0.42, "smooth_shading": True},
+            "clay": {"ambient": 0.3, "diffuse": 0.26, "specular": 0.0, "smooth_shading": True},
             "matt": {"ambient": 0.62, "diffuse": 0.12, "specular": 0.0, "smooth_shading": True},
             "none": {"lighting": False},
         }

@@ -40,6 +40,7 @@ class MusclesUnderSkin:
         skins: The actors that show them opaque.
         triangles: Of the muscles' surfaces, (triangles, 3).
         count: How many vertices those have.
+        opacity: How much of the skin is seen where it faces the camera.
     """
 
     def __init__(
@@ -50,7 +51,9 @@ class MusclesUnderSkin:
         skins: Sequence[Any],
         triangles: npt.NDArray[np.int32],
         count: int,
+        opacity: float = FACING_OPACITY,
     ) -> None:
+        self._facing_opacity = opacity
         self._meshes, self._skins, self._triangles = meshes, skins, triangles
         self._flesh = PaintedSurface(pv, plotter, triangles, count, "wet")
         self._inside = [
@@ -77,7 +80,9 @@ class MusclesUnderSkin:
             points = look.frame.points[number]
             normals = vertex_normals(mesh, points, look.frame.normals[number])
             inside.update(points, normals, np.tile(np.array(INSIDE, np.uint8), (len(points), 1)))
-            grey = np.rint(255.0 * skin_opacity(points, normals, camera)).astype(np.uint8)
+            grey = np.rint(255.0 * skin_opacity(points, normals, camera, self._facing_opacity)).astype(
+                np.uint8
+            )
             opacity.update(points, normals, np.repeat(grey[:, None], 3, axis=1))
         self._show(inside=True)
         within = take_picture().astype(np.uint16)
@@ -97,13 +102,16 @@ class MusclesUnderSkin:
 
 
 def skin_opacity(
-    points: npt.NDArray[np.float32], normals: npt.NDArray[np.float32], camera: Floats
+    points: npt.NDArray[np.float32],
+    normals: npt.NDArray[np.float32],
+    camera: Floats,
+    facing_opacity: float = FACING_OPACITY,
 ) -> npt.NDArray[np.floating]:
     """How much of the skin is seen at each vertex, 0 to 1, shape (vertices,)."""
     facing = np.abs(np.einsum("vi,vi->v", normals, normalise(camera - points)))
     # float32 normals are longer than one by rounding
     aslant = np.maximum(1.0 - facing, 0.0)
     share: npt.NDArray[np.floating] = (
-        FACING_OPACITY + (OUTLINE_OPACITY - FACING_OPACITY) * aslant**OUTLINE_POWER
+        facing_opacity + (OUTLINE_OPACITY - facing_opacity) * aslant**OUTLINE_POWER
     )
     return share
