@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 import pytest
-
 from benchmarks.dog_muscles import dog_rows
+
 from ecorche.body.character import Character
 from ecorche.io.formats import read_character
 from ecorche.muscles.extraction.build import Extraction, extract_muscles

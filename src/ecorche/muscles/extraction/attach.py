@@ -189,6 +189,8 @@ def on_root_curve(
     heights = np.maximum.accumulate(bind_axes(bare, shares).points @ way)
     heights = heights + 1e-12 * np.arange(SAMPLES)  # rising, for the search
     kept = _evenly(rings.centre @ way, heights[0], heights[-1])
+    if not kept:  # the ends lie within the rings: no curve to lay them on
+        return bare
     u = np.interp(rings.centre[kept] @ way, heights, shares)
     axes = bind_axes(bare, u)
     basis = np.stack([axes.out, axes.side], axis=1)

@@ -12,6 +12,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from ecorche.base.checks import require_finite, require_indices
+from ecorche.errors import MeshError
 from ecorche.muscles.extraction.attach import limb_muscle
 from ecorche.muscles.extraction.bump import Bump, Cut
 from ecorche.muscles.extraction.bumps import limb_bumps
@@ -131,8 +133,17 @@ def _joined(
     points: npt.ArrayLike, triangles: npt.ArrayLike, weights: tuple[npt.ArrayLike, npt.ArrayLike]
 ) -> tuple[Floats, Ints, Ints, Floats]:
     """The skin with vertices of one place made one; it has the weights of the first of them."""
-    places = np.asarray(points, np.float64)
+    places = np.asarray(points, np.float64).reshape(-1, 3)
     joints, shares = np.asarray(weights[0], np.int64), np.asarray(weights[1], np.float64)
+    require_finite(places, "Point", "the skin muscles are looked for in", MeshError)
+    require_finite(shares, "The weights of point", "the skin muscles are looked for in", MeshError)
+    require_indices(
+        np.asarray(triangles, np.int64),
+        len(places),
+        "Triangle corner",
+        "the skin muscles are looked for in",
+        MeshError,
+    )
     _, first, which = np.unique(places, axis=0, return_index=True, return_inverse=True)
     order = np.argsort(first, kind="stable")  # in the skin's own order
     rank = np.empty_like(order)

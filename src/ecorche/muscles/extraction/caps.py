@@ -40,6 +40,8 @@ def cap_bumps(
         least: Least prominence [m].
         first: Number of the first section.
     """
+    if len(cuts) < 2 * ENDS + 1:
+        return [], []
     rows = np.stack([_by_direction(c, h) for c, h in zip(cuts, from_bones, strict=True)])
     late = max(int((1.0 - THINNEST_FROM_END) * len(cuts)), ENDS + 1)
     girth = np.array([np.nanmean(row) if np.isfinite(row).any() else np.inf for row in rows])

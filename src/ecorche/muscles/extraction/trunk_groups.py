@@ -209,7 +209,8 @@ def _abdomen(skin: TrunkSkin) -> MuscleGroup:
 
 def _outside_out(points: Floats, triangles: Ints) -> Ints:
     """The triangles, turned where the skin as a whole is inside out."""
-    corners = points[triangles] - points.mean(axis=0)
+    corners = points[triangles]
+    corners = corners - corners.reshape(-1, 3).sum(axis=0) / max(3 * len(corners), 1)
     volume = float(np.sum(corners[:, 0] * np.cross(corners[:, 1], corners[:, 2])))
     return triangles if volume >= 0.0 else triangles[:, ::-1]
 

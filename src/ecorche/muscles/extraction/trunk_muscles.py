@@ -13,6 +13,7 @@ from collections.abc import Callable
 
 import numpy as np
 import numpy.typing as npt
+from scipy.spatial import cKDTree
 
 from ecorche.base.rotations import normalise
 from ecorche.muscles.extraction.attach import Attachment, on_root_curve
@@ -56,7 +57,7 @@ class TrunkMuscles:
         self, plan: TrunkPlan, skeleton: Skeleton, points: Floats, joints: Ints, shares: Floats
     ) -> None:
         self.plan, self.skeleton = plan, skeleton
-        self._points, self._joints, self._shares = points, joints, shares
+        self._near, self._joints, self._shares = cKDTree(points), joints, shares
         self._heads: Floats = skeleton.bind_world[:, :3, 3]
 
     def maker(self, region: TrunkRegion) -> Callable[[SpaceRings], LoftedMuscle | None]:
@@ -96,7 +97,8 @@ class TrunkMuscles:
 
     def _mover(self, place: Floats) -> int:
         """The joint that moves the skin at a place most."""
-        near = np.argsort(np.sum((self._points - place) ** 2, axis=1), kind="stable")[:NEIGHBOURS]
+        _, near = self._near.query(place, min(NEIGHBOURS, self._near.n))
+        near = np.atleast_1d(near)
         total = np.bincount(self._joints[near].ravel(), self._shares[near].ravel(), self.skeleton.joint_count)
         return int(np.argmax(total))
 

@@ -1,0 +1,291 @@
+"""Skins and skeletons as they come: each is handled, or refused region by region with the reason."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+import altered_people
+from ecorche.base.mesh import triangle_mesh
+from ecorche.base.rotations import matrix_from_xyzw, xyzw_from_rotation_vector
+from ecorche.body.character import Character
+from ecorche.errors import EcorcheError, MeshError
+from ecorche.io.formats import read_character
+from ecorche.muscles.extraction.build import Extraction, extract_muscles
+from ecorche.skeleton.naming import recognise
+from ecorche.skeleton.skeleton import Skeleton, local_from_world, world_from_local
+from ecorche.skin.weights import weights_from_table
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+
+@lru_cache(maxsize=2)
+def man(data: Path) -> Character:
+    return read_character(data / "human" / "male_muscular_cmu_mb.glb")
+
+
+def found(character: Character) -> Extraction:
+    body = character.body()
+    assert body.weights is not None
+    extraction = extract_muscles(
+        body.mesh.points,
+        body.mesh.triangles(),
+        body.weights.padded(),
+        character.skeleton,
+        recognise(character.skeleton),
+    )
+    assert all(region and len(reason) > 10 for region, reason in extraction.left_out)
+    for muscle in extraction.muscles:
+        rings = muscle.rings
+        arrays = (rings.u, rings.centre, rings.half_axes, rings.angle, muscle.ends, muscle.outward)
+        assert all(np.isfinite(a).all() for a in arrays), muscle.name
+        assert (rings.half_axes > 0.0).all(), muscle.name
+    return extraction
+
+
+@lru_cache(maxsize=1)
+def found_on_man(data: Path) -> Extraction:
+    return found(man(data))
+
+
+def names(extraction: Extraction) -> list[str]:
+    return [m.name for m in extraction.muscles]
+
+
+def muscles(extraction: Extraction) -> set[str]:
+    return {m.muscle for m in extraction.muscles}
+
+
+def turned_by(rotation_vector: Floats) -> Floats:
+    return matrix_from_xyzw(xyzw_from_rotation_vector(rotation_vector))
+
+
+def changed(character: Character, points: npt.ArrayLike, triangles: npt.ArrayLike) -> Character:
+    """With another skin of as many vertices."""
+    body = character.body()
+    mesh = triangle_mesh(body.name, np.asarray(points, np.float64), np.asarray(triangles))
+    return replace(character, meshes=(replace(body, mesh=mesh),), motions=())
+
+
+def moved(character: Character, world: Floats) -> Character:
+    """All of a character turned and moved by a rigid transform (4, 4)."""
+    skeleton = character.skeleton
+    bind = world @ skeleton.bind_world
+    local = local_from_world(skeleton.parents, bind)
+    points = character.body().mesh.points.astype(np.float64) @ world[:3, :3].T + world[:3, 3]
+    turned = Skeleton(skeleton.names, skeleton.parents, local, local, skeleton.tails)
+    return replace(changed(character, points, character.body().mesh.triangles()), skeleton=turned)
+
+
+def posed(character: Character, turns: Mapping[str, Floats]) -> Character:
+    """Bound anew in another pose: some joints turned by rotation vectors in the world [rad]."""
+    skeleton, body = character.skeleton, character.body()
+    assert body.weights is not None
+    local = skeleton.bind_local.copy()
+    for name, turn in turns.items():
+        joint = skeleton.index(name)
+        upright = skeleton.bind_world[joint, :3, :3]
+        local[joint, :3, :3] = local[joint, :3, :3] @ upright.T @ turned_by(turn) @ upright
+    world = world_from_local(skeleton.parents, local)
+    difference = world @ skeleton.bind_inverse
+    joints, weights = body.weights.padded()
+    blended = np.einsum("vk,vkxy->vxy", weights.astype(np.float64), difference[joints])
+    points = body.mesh.points.astype(np.float64)
+    points = np.einsum("vxy,vy->vx", blended[:, :3, :3], points) + blended[:, :3, 3]
+    bound = Skeleton(skeleton.names, skeleton.parents, local, local, skeleton.tails)
+    return replace(changed(character, points, body.mesh.triangles()), skeleton=bound)
+
+
+def with_joints(
+    character: Character, names: tuple[str, ...], parents: Ints, local: Floats, tails: Floats
+) -> Character:
+    """On another skeleton whose first joints are its own."""
+    skeleton = Skeleton(names, np.asarray(parents, np.int32), local, local, tails)
+    return replace(character, skeleton=skeleton)
+
+
+def test_lying_down_or_in_any_attitude_the_same_muscles_are_found(data: Path) -> None:
+    world = np.eye(4)
+    world[:3, :3] = turned_by(np.array([-1.3, 0.4, 0.9]))
+    world[:3, 3] = 0.3, -2.0, 5.0
+    there, here = found(moved(man(data), world)), found_on_man(data)
+    assert names(there) == names(here)
+    for a, b in zip(there.muscles, here.muscles, strict=True):
+        np.testing.assert_allclose(a.ends, b.ends @ world[:3, :3].T + world[:3, 3], atol=1e-3)
+
+
+def test_numbers_in_centimetres_or_a_dwarf_change_nothing(data: Path) -> None:
+    for times in (100.0, 0.1):
+        assert names(found(altered_people.scaled(man(data), times))) == names(found_on_man(data))
+
+
+@pytest.mark.parametrize("name", ["T", "arms down", "arms up and twisted"])
+def test_other_bind_poses_still_show_the_chest(data: Path, name: str) -> None:
+    lift = {"T": 0.85, "arms down": -0.6, "arms up and twisted": 1.6}[name]
+    turns = {"LeftArm": np.array([0.0, 0.0, lift]), "RightArm": np.array([0.0, 0.0, -lift])}
+    if name == "arms up and twisted":
+        turns |= {"Spine": np.array([0.2, 0.5, 0.0]), "LeftUpLeg": np.array([-0.8, 0.0, 0.3])}
+    extraction = found(posed(man(data), turns))
+    chest = {m.name.rsplit(", ")[-1] for m in extraction.muscles if m.muscle == "pectoralis major"}
+    assert chest == {"left", "right"} or (chest and name == "arms up and twisted")
+
+
+def test_an_open_skin_shows_what_it_has(data: Path) -> None:
+    body = man(data).body()
+    points, triangles = body.mesh.points, body.mesh.triangles()
+    holes = np.linalg.norm(points[triangles].mean(axis=1) - [0.1, 1.2, 0.1], axis=1) > 0.04
+    bitten = found(changed(man(data), points, triangles[holes]))
+    assert {"pectoralis major", "deltoid", "trapezius"} <= muscles(bitten)
+    torn = triangles[np.random.default_rng(3).random(len(triangles)) > 0.2]
+    found(changed(man(data), points, torn))  # in tatters: whatever is found is whole
+
+
+def test_a_bust_and_a_single_arm_say_what_they_lack(data: Path) -> None:
+    arm = ["LeftArm", "LeftForeArm", "LeftHand"]
+    lone = found(altered_people.part(man(data), arm, arm))
+    assert not any("right" in name for name in names(lone))
+    assert any("no axis to cut along" in reason for _, reason in lone.left_out)
+    upper = ["Head", "Neck1", "Neck", "Spine1", "LeftShoulder", "RightShoulder", "LeftArm", "RightArm"]
+    bust = found(altered_people.part(man(data), [*upper, "LeftForeArm", "RightForeArm"], upper))
+    assert not any("thigh" in name or "leg" in name for name in names(bust))
+    assert "trapezius" in muscles(bust)
+
+
+def test_several_shells_one_inside_the_other_are_told_apart(data: Path) -> None:
+    body = man(data).body()
+    assert body.weights is not None
+    points, triangles = body.mesh.points.astype(np.float64), body.mesh.triangles()
+    middle = points.mean(axis=0)
+    inner = middle + 0.8 * (points - middle)
+    joints, weights = body.weights.padded()
+    both = replace(
+        body,
+        mesh=triangle_mesh(
+            body.name, np.vstack([points, inner]), np.vstack([triangles, triangles + len(points)])
+        ),
+        weights=weights_from_table(
+            np.vstack([joints, joints]), np.vstack([weights, weights]), man(data).skeleton.joint_count, "both"
+        ),
+    )
+    extraction = found(replace(man(data), meshes=(both,)))
+    assert {"pectoralis major", "trapezius"} <= muscles(extraction)
+
+
+def test_a_skin_that_crosses_itself_or_is_inside_out(data: Path) -> None:
+    body = man(data).body()
+    points, triangles = body.mesh.points.astype(np.float64), body.mesh.triangles()
+    inside_out = found(changed(man(data), points, triangles[:, ::-1]))
+    assert names(inside_out) == names(found_on_man(data))
+    crossed = posed(man(data), {"LeftArm": np.array([0.0, 0.0, -1.1]), "RightArm": np.array([0.0, 0.0, 1.1])})
+    found(crossed)  # the arms reach into the trunk
+
+
+def test_seams_flat_triangles_and_loose_vertices_change_nothing(data: Path) -> None:
+    body = man(data).body()
+    assert body.weights is not None
+    points, triangles = body.mesh.points.astype(np.float64), body.mesh.triangles()
+    split = points[triangles].reshape(-1, 3)  # every triangle has corners of its own
+    joints, weights = (a[triangles.reshape(-1)] for a in body.weights.padded())
+    own = np.arange(len(split)).reshape(-1, 3)
+    flat = np.vstack([own, own[:50][:, [0, 0, 1]]])
+    seams = replace(
+        body,
+        mesh=triangle_mesh(body.name, split, flat),
+        weights=weights_from_table(joints, weights, man(data).skeleton.joint_count, "seams"),
+    )
+    assert names(found(replace(man(data), meshes=(seams,)))) == names(found_on_man(data))
+
+
+def test_helper_joints_and_missing_tips_change_nothing(data: Path) -> None:
+    skeleton = man(data).skeleton
+    count = skeleton.joint_count
+    hung = [skeleton.index(n) for n in ("LeftArm", "Spine", "Hips", "RightForeArm")]
+    away = np.tile(np.eye(4), (len(hung), 1, 1))
+    away[:, :3, 3] = 0.02
+    helped = with_joints(
+        man(data),
+        (*skeleton.names, *(f"ik_helper_{n}" for n in range(len(hung)))),
+        np.concatenate([skeleton.parents, hung]),
+        np.concatenate([skeleton.bind_local, away]),
+        np.full((count + len(hung), 3), np.nan),
+    )
+    assert {"pectoralis major", "deltoid", "trapezius", "biceps brachii"} <= muscles(found(helped))
+
+
+@pytest.mark.parametrize("name", ["LeftForeArm", "Neck1", "LeftArm", "LeftLeg"])
+def test_a_bone_without_length_is_left_out_with_the_reason(data: Path, name: str) -> None:
+    skeleton = man(data).skeleton
+    local = skeleton.bind_local.copy()
+    local[skeleton.index(name), :3, 3] = 0.0
+    if name == "Neck1":
+        local[skeleton.index("Head"), :3, 3] = 0.0
+    short = with_joints(man(data), skeleton.names, skeleton.parents, local, skeleton.tails)
+    extraction = found(short)
+    right = {n for n in names(found_on_man(data)) if n.endswith("right") and "arm" in n}
+    assert right <= set(names(extraction))  # the other side's limbs are as they were
+    reasons = [reason for _, reason in extraction.left_out]
+    if name in ("LeftForeArm", "Neck1"):
+        assert any("no length" in reason for reason in reasons)
+
+
+def test_clothes_worn_over_the_body_leave_the_body_as_it_is(data: Path) -> None:
+    dressed = read_character(data / "human" / "male_dressed_mixamo.glb")
+    assert len(dressed.meshes) > 1
+    found(dressed)
+
+
+def test_nothing_at_all_is_refused_by_region(data: Path) -> None:
+    body, skeleton = man(data).body(), man(data).skeleton
+    assert body.weights is not None
+    points = body.mesh.points.astype(np.float64)
+    naming = recognise(skeleton)
+    empty = extract_muscles(points, np.zeros((0, 3), np.int64), body.weights.padded(), skeleton, naming)
+    assert not empty.muscles
+    assert empty.left_out
+    nobody = np.zeros((0, 3)), np.zeros((0, 3), np.int64)
+    none = np.zeros((0, 1), np.int64), np.zeros((0, 1))
+    assert not extract_muscles(*nobody, none, skeleton, naming).muscles
+    hips = np.zeros((len(points), 1), np.int64), np.ones((len(points), 1))
+    rigid = extract_muscles(points, body.mesh.triangles(), hips, skeleton, naming)
+    assert rigid.left_out
+
+
+def test_a_skeleton_of_one_joint_or_a_snake_has_no_trunk(data: Path) -> None:
+    body = man(data).body()
+    points = body.mesh.points.astype(np.float64)
+    for count in (1, 20):
+        local = np.tile(np.eye(4), (count, 1, 1))
+        local[1:, 1, 3] = 1.8 / count
+        snake = Skeleton(
+            tuple(f"bone_{n}" for n in range(count)),
+            np.arange(-1, count - 1, dtype=np.int32),
+            local,
+            local,
+            np.full((count, 3), np.nan),
+        )
+        rows = np.clip((points[:, 1:2] / 1.8 * count).astype(np.int64), 0, count - 1)
+        refused = extract_muscles(
+            points, body.mesh.triangles(), (rows, np.ones(rows.shape)), snake, recognise(snake)
+        )
+        assert all(m.name.startswith("bone_") for m in refused.muscles)  # a chain alone counts as a limb
+        assert any(region == "trunk" and "limbs" in reason for region, reason in refused.left_out)
+
+
+def test_numbers_that_are_none_are_refused_and_named(data: Path) -> None:
+    body, skeleton = man(data).body(), man(data).skeleton
+    assert body.weights is not None
+    points = body.mesh.points.astype(np.float64)
+    points[7, 1] = np.nan
+    with pytest.raises(MeshError, match="7"):
+        extract_muscles(points, body.mesh.triangles(), body.weights.padded(), skeleton, recognise(skeleton))
+    beyond = body.mesh.triangles().copy()
+    beyond[3, 1] = len(points) + 5
+    with pytest.raises(EcorcheError):
+        extract_muscles(body.mesh.points, beyond, body.weights.padded(), skeleton, recognise(skeleton))
