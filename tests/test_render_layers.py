@@ -85,7 +85,8 @@ def _muscled(activation: float = 1.0, frames: int = 1) -> Take:
         activation=Constant([activation]),
     )
     motion = bending(character, frames=max(frames, 2), angle=0.5).part(0, frames - 1)
-    return Take(character, motion, LiveFrames(replace(compile_body(character), muscles=muscles), motion))
+    body = replace(compile_body(character), muscles=muscles, activation=muscles.activation)
+    return Take(character, motion, LiveFrames(body, motion))
 
 
 def _shifted(millimetres: float) -> Layers:
