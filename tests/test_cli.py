@@ -69,9 +69,9 @@ def test_info_lists_joints_below_their_parents(ecorche: Command, data: Path) -> 
 def test_a_narrow_terminal_cuts_no_name() -> None:
     from rich.console import Console
 
-    from ecorche.cli.info import _table
+    from ecorche.cli.info import text_table
 
-    table = _table("joint", "canonical", counts=("vertices",))
+    table = text_table("joint", "canonical", counts=("vertices",))
     table.add_row("mixamorig:LeftHandMiddle3", "l_carpal_distal_interphalangeal_3", "1,234")
     console = Console(width=40)
     with console.capture() as text:

@@ -111,14 +111,15 @@ def with_extracted_muscles(
 def most_telling(muscles: Sequence[LoftedMuscle], skeleton: Skeleton, count: int) -> tuple[LoftedMuscle, ...]:
     """The muscles for which prominence times length is greatest, in the order they had.
 
-    A branch whose trunk is not among them is a muscle of its own.
+    Those that a person marked or drew, of no known prominence, come first. A branch whose trunk is not among
+    them is a muscle of its own.
     """
     from ecorche.muscles.root_curves import root_curves
 
     if count < 0:
         raise EcorcheError(f"{count} muscles cannot be kept", where="--keep", remedy="Give 0 or more")
     lengths = root_curves(muscles, skeleton.joint_count).bind.lengths if muscles else np.zeros(0)
-    telling = np.array([m.prominence for m in muscles]) * lengths
+    telling = np.array([m.prominence or np.inf for m in muscles]) * lengths
     order = np.argsort(-telling, kind="stable")[:count]
     kept = [muscles[n] for n in sorted(order.tolist())]
     names = {m.name for m in kept}

@@ -60,7 +60,7 @@ def info(
     with console.capture() as text:
         name = "the built-in figure" if file is None else escape(file.name)
         console.print(f"[bold]{name}[/]  {summary.size_text}, {summary.units_text}")
-        meshes = _table("mesh", "influences", counts=("vertices", "faces", "morphs", "materials"))
+        meshes = text_table("mesh", "influences", counts=("vertices", "faces", "morphs", "materials"))
         for mesh in summary.meshes:
             meshes.add_row(
                 escape(f"{mesh.name} (body)" if mesh.is_body else mesh.name),
@@ -72,7 +72,7 @@ def info(
             )
         console.print(meshes)
         console.print(f"\n{len(summary.joints)} joints, names: {summary.convention}")
-        joints = _table("joint", "canonical", "role", counts=("vertices",))
+        joints = text_table("joint", "canonical", "role", counts=("vertices",))
         for joint in summary.joints:
             joints.add_row(
                 escape("  " * joint.depth + joint.name),
@@ -135,7 +135,7 @@ def _muscle_table(muscles: Sequence[MuscleSummary]) -> Table:
 
     found = any(m.found for m in muscles)
     counts = ("length mm", "range", "volume cm³", "volume error", "vertices", "F_max N")
-    table = _table(
+    table = text_table(
         "muscle",
         *(("lies there",) if found else ()),
         "group",
@@ -153,12 +153,12 @@ def _muscle_table(muscles: Sequence[MuscleSummary]) -> Table:
             f"{100.0 * m.volume_error:.2f} %" + (f", held {100.0 * m.held:.0f} %" if m.held else ""),
             f"{m.vertices:,}",
             f"{m.max_force:.0f}",
-            *((f"{1000.0 * m.prominence:.1f}",) if found else ()),
+            *((f"{1000.0 * m.prominence:.1f}" if m.prominence else "–",) if found else ()),
         )
     return table
 
 
-def _table(*words: str, counts: tuple[str, ...]) -> Table:
+def text_table(*words: str, counts: tuple[str, ...]) -> Table:
     """Columns of words and of numbers; on a narrow terminal words go on in the next line, none is cut."""
     from rich.table import Table
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import typer
 
-from ecorche.cli import bake, check, convert, info, rebind, render, rig, sample, weights
+from ecorche.cli import bake, check, convert, info, muscles, rebind, render, rig, sample, weights
 from ecorche.errors import EcorcheError
 from ecorche.version import __version__
 
@@ -69,6 +69,7 @@ for _verb in (
     rig.rig,
     rebind.rebind,
     weights.weights,
+    muscles.muscles,
 ):
     app.command()(_guarded(_verb))
 
