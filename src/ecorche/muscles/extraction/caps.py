@@ -57,7 +57,9 @@ def cap_bumps(
         if int(known.sum()) < 4:
             continue
         at_points = np.interp(_angles(cut), DIRECTIONS[known], height[known], left=0.0, right=0.0)
-        bumps += bumps_of_height(np.maximum(at_points, 0.0), first + number, least, cut.closed)
+        bumps += bumps_of_height(
+            np.maximum(at_points, 0.0), first + number, least, cut.closed, len(cut.points)
+        )
     return [replace(c) for c in kept], bumps
 
 

@@ -28,6 +28,8 @@ GRAIN = 0.12
 """Waves shorter than this share of the base's length are the mesh's facets, not the body's."""
 WIDEST = 2.5
 """How much wider than deep the ellipse of an arc may be; a short arc fits a very flat one too."""
+WIDEST_BUMP = 0.6
+"""A bump reaches at most this share of the base's wave length to either side: 12 cm on a man's chest."""
 FOOT = 0.25
 """A bump ends where it is only this share of its prominence high, if that is before its valley."""
 SECOND_DIFFERENCE = (1.0, -2.0, 1.0)
@@ -60,11 +62,15 @@ def profile_bumps(cut: Cut, number: int, longest: float, least: float, round_: b
         least: Least prominence [m].
         round_: Whether the body would be round there without muscles, and not oval.
     """
-    return bumps_of_height(relief(cut, longest, round_), number, least, cut.closed)
+    widest = max(int(WIDEST_BUMP * longest * len(cut.flat) / _length(cut)), 2)
+    return bumps_of_height(relief(cut, longest, round_), number, least, cut.closed, widest)
 
 
-def bumps_of_height(height: Floats, number: int, least: float, closed: bool) -> list[Bump]:
-    """The hills of a height (P,) along section ``number`` as bumps, those at least ``least`` high [m]."""
+def bumps_of_height(height: Floats, number: int, least: float, closed: bool, widest: int) -> list[Bump]:
+    """The hills of a height (P,) along section ``number`` as bumps, those at least ``least`` high [m].
+
+    A bump reaches at most ``widest`` points to either side of its top.
+    """
     found = []
     for low, top, high, prominence in _hills(height, least, closed):
         ground = height[top % len(height)] - (1.0 - FOOT) * prominence
@@ -73,6 +79,7 @@ def bumps_of_height(height: Floats, number: int, least: float, closed: bool) -> 
             first -= 1
         while last < high and height[last % len(height)] > ground:
             last += 1
+        first, last = max(first, top - widest), min(last, top + widest)
         rounds = first // len(height) * len(height) if closed else 0
         first, top, last = first - rounds, top - rounds, last - rounds
         own = height[np.arange(first, last + 1) % len(height)]

@@ -37,7 +37,7 @@ ONWARD = 0.6
 """How far an end on the trunk goes on past the last ring, in half-widths of that ring."""
 OBSTACLE = 0.5
 """Radius of the sphere at a joint, share of the muscle's least distance from the joint."""
-DEEPEST = 0.35
+DEEPEST = 0.25
 """Half the thickness of a muscle of the trunk is at most this share of its half-width."""
 NEIGHBOURS = 12
 """How many vertices of the skin say what joint moves it at an end."""
