@@ -18,7 +18,7 @@ _GOLDEN = 0.6180339887498949
 def muscle_colours(names: Sequence[str]) -> Colours:
     """sRGB colours of muscles, (names, 3): hues far apart one after another, in three lightnesses in turn.
 
-    Names that differ only in their side, such as ``"biceps, left"``, share one.
+    Names that differ only in their side, such as ``"biceps, left"`` or ``"arm_L front"``, share one.
     """
     rows: dict[str, list[int]] = {}
     for name in names:
@@ -32,4 +32,4 @@ def muscle_colours(names: Sequence[str]) -> Colours:
 
 
 def _both_sides(name: str) -> str:
-    return re.sub(r", (left|right)$", "", name)
+    return re.sub(r"(, (left|right)$)|(_[LRlr](?=[ _.,]|$))", "", name)
