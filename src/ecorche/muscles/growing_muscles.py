@@ -40,7 +40,7 @@ STEPS = 20
 
 
 class GrowingMuscles:
-    """Numbers of all muscles while they are fitted: half-axes at the belly and arch [m], (M,) each."""
+    """Numbers of all muscles while they are fitted: half-axes at the belly, arch and lean [m], (M,) each."""
 
     def __init__(
         self,
@@ -53,7 +53,7 @@ class GrowingMuscles:
         self.lengths = paths.bind.lengths
         self.belly = np.array([muscle.belly for muscle in muscles])
         self.side, self.out = side.copy(), out.copy()
-        self.arch = np.zeros(len(side))
+        self.arch, self.lean = np.zeros(len(side)), np.zeros(len(side))
         self.fullness = np.full((2, len(side)), FULLNESS)
         self.t = ring_places(self.belly, RINGS)
         self.points, along, self.outward = frames.bind.at(self.t)
@@ -75,11 +75,13 @@ class GrowingMuscles:
             fullness_origin=self.fullness[0],
             fullness_insertion=self.fullness[1],
             arch=-self.arch,
+            lean=self.lean,
         )
 
     def centres(self) -> Floats:
         """The rings' centres [m], shape (M, R, 3)."""
-        return self.points + self.spindles().sweep_at(self.t)[..., :1] * self.outward
+        sweep = self.spindles().sweep_at(self.t)
+        return self.points + sweep[..., :1] * self.outward + sweep[..., 1:] * self.across
 
     def profile(self) -> Floats:
         """Thickness of the rings as a share of the belly's, shape (M, R)."""
