@@ -22,7 +22,6 @@ from ecorche.base.rotations import xyzw_from_rotation_vector
 from ecorche.base.transforms import compose
 from ecorche.body.muscles import BodyMuscles
 from ecorche.io.formats import read_character
-from ecorche.muscles.activation import Constant
 from ecorche.muscles.fit import fit_to_skin
 from ecorche.muscles.muscle import Muscle
 from ecorche.muscles.musculature import Musculature, musculature
@@ -89,7 +88,6 @@ class Muscled:
             sliding=self.skin,
             garments=(None,),
             gains=np.ones(len(chosen)),
-            activation=Constant(self._active),
         )
         self._linear, self._normals = LinearSkinning(points, person.weights), Normals([person.mesh])
         self._skeleton, self._local = person.skeleton, person.local

@@ -51,6 +51,7 @@ def test_bind_is_exact_bit_for_bit(data: Path, name: str, method: str) -> None:
     character, rig = _rigged(data / "human" / f"{name}.glb")
     body = compile_body(character, skinning=method, rig=rig)
     assert body.muscles is not None
+    assert body.activation is not None
     assert len(body.muscles.musculature.muscles) >= 150
     pose = Pose(character.skeleton.bind_local)
     with_muscles, plain = evaluate(body, pose), evaluate(compile_body(character, skinning=method), pose)
@@ -78,6 +79,7 @@ def test_activation_alone_bulges_and_rest_at_bind_does_not(data: Path) -> None:
     character, rig = _rigged(data / "human" / "male_muscular_cmu_mb.glb")
     body = compile_body(character, rig=rig)
     assert body.muscles is not None
+    assert body.activation is not None
     count = len(body.muscles.musculature.muscles)
     bind = character.meshes[0].mesh
     outward = evaluate(body, Pose(character.skeleton.bind_local)).normals[0]
@@ -93,7 +95,8 @@ def test_a_root_motion_moves_everything_alike(data: Path) -> None:
     motion = read_keyframes(ROOT / "examples" / "flex.pose", character.skeleton)
     body = compile_body(character, rig=rig)
     assert body.muscles is not None
-    active = body.muscles.activation.over(motion)[40]
+    assert body.activation is not None
+    active = body.activation.over(motion)[40]
     local = motion.local[40].copy()
     there = evaluate(body, Pose(local, activation=active)).points[0].astype(np.float64)
     turn = np.array([[0.0, 0.0, 1.0, 3.0], [0.0, 1.0, 0.0, 1.0], [-1.0, 0.0, 0.0, -2.0], [0, 0, 0, 1]])
@@ -110,6 +113,7 @@ def test_a_blend_shape_is_carried_and_not_undone(data: Path) -> None:
     number = character.meshes.index(skin)
     body, plain = compile_body(character, rig=rig), compile_body(character)
     assert body.muscles is not None
+    assert body.activation is not None
     full = np.ones(len(body.muscles.musculature.muscles))
     weights = {f"{skin.name}/{morph.name}": 1.0 - morph.weight}
     bind = character.skeleton.bind_local
@@ -139,8 +143,9 @@ def test_points_are_changed_only_where_they_are_ours(data: Path) -> None:
     motion = read_keyframes(ROOT / "examples" / "flex.pose", character.skeleton)
     body = compile_body(character, rig=rig)
     assert body.muscles is not None
+    assert body.activation is not None
     difference = difference_from_bind(character.skeleton, motion.local[40])
-    active = body.muscles.activation.over(motion)[40]
+    active = body.activation.over(motion)[40]
     skinned = skinned_points(body, difference, (None,) * len(character.meshes))
     kept = [points.copy() for points in skinned]
     displaced = body.muscles.displaced(skinned, difference, active)
@@ -179,6 +184,7 @@ def test_a_gain_scales_what_is_seen(data: Path) -> None:
         scaled = replace(rig, spec=rig.spec.model_copy(update={"muscles": muscles}))
         body = compile_body(character, rig=scaled, activation=Constant(np.ones(len(muscles.named))))
         assert body.muscles is not None
+        assert body.activation is not None
         full = replace(bind, activation=np.ones(len(muscles.named)))
         moved.append(evaluate(body, full).points[0] - character.meshes[0].mesh.points)
     np.testing.assert_array_equal(moved[0], 0.0)
@@ -194,7 +200,8 @@ def test_a_mirrored_body_in_the_mirrored_pose_has_the_mirrored_skin(data: Path) 
         compile_body(twin, rig=_mirrored_rig(rig, character, twin)),
     )
     assert body.muscles is not None
-    active = body.muscles.activation.over(motion)
+    assert body.activation is not None
+    active = body.activation.over(motion)
     for index in (20, 51):
         skin = evaluate(body, Pose(motion.local[index], activation=active[index])).points[0]
         there = Pose(mirrored_matrices(motion.local[index]), activation=active[index])

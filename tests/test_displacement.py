@@ -31,9 +31,10 @@ def _body(path: Path) -> tuple[Body, BodyMuscles, tuple[Floats, ...], Floats]:
     character = read_character(path)
     body = compile_body(character, rig=create_rig(character, path, path.with_suffix(".ecorche")))
     assert body.muscles is not None
+    assert body.activation is not None
     motion = read_keyframes(ROOT / "examples" / "flex.pose", character.skeleton)
     moved = tuple(difference_from_bind(character.skeleton, motion.local[frame]) for frame in FRAMES)
-    return body, body.muscles, moved, body.muscles.activation.over(motion)[list(FRAMES)]
+    return body, body.muscles, moved, body.activation.over(motion)[list(FRAMES)]
 
 
 def _displacement(muscles: BodyMuscles) -> Displacement:

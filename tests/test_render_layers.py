@@ -82,10 +82,9 @@ def _muscled(activation: float = 1.0, frames: int = 1) -> Take:
         sliding=SlidingSkin(skin.mesh.points, still, found),
         gains=np.ones(1),
         garments=(None,),
-        activation=Constant([activation]),
     )
     motion = bending(character, frames=max(frames, 2), angle=0.5).part(0, frames - 1)
-    body = replace(compile_body(character), muscles=muscles, activation=muscles.activation)
+    body = replace(compile_body(character), muscles=muscles, activation=Constant([activation]))
     return Take(character, motion, LiveFrames(body, motion))
 
 

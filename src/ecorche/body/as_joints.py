@@ -7,6 +7,7 @@ way to bring motions to it. Muscle joints are leaves: nothing hangs below what d
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -14,12 +15,13 @@ import numpy.typing as npt
 from ecorche.base import transforms
 from ecorche.base.names import unique
 from ecorche.body.character import Character, SkinnedMesh
-from ecorche.body.compile import Body, compile_body
+from ecorche.body.compile import Body, compile_body, skinned_points
+from ecorche.body.lofts import compile_lofts, worn_entries
 from ecorche.body.rig import require_bound
 from ecorche.body.sample_poses import sample_poses
 from ecorche.document.files import Rig
 from ecorche.errors import MotionError, SkeletonError
-from ecorche.muscles.muscle_joints import JointedMuscles
+from ecorche.muscles.muscle_joints import JoinedMuscles, JointedMuscles
 from ecorche.skeleton.kinematics import difference_from_bind
 from ecorche.skeleton.motion import Motion, held
 from ecorche.skeleton.skeleton import Skeleton
@@ -60,6 +62,18 @@ class JointedCharacter:
     def __repr__(self) -> str:
         return f"JointedCharacter({self.character.name!r}, {self.muscles.joints})"
 
+    @property
+    def skin(self) -> int:
+        """Number of the mesh that is the body."""
+        muscles = self.body.muscles or self.body.lofts
+        assert muscles is not None  # a body with muscles
+        return muscles.skin
+
+    def activation(self, motion: Motion) -> Floats:
+        """How active the rig says each muscle is over a motion, (frames, muscles)."""
+        assert self.body.activation is not None  # a body with muscles
+        return self.body.activation.over(motion)
+
     def difference(self, local: Floats, activation: Floats | None = None) -> Floats:
         """``M − I`` of all joints, (J + K, 4, 4), of local matrices (J, 4, 4) of the skeleton's own.
 
@@ -69,10 +83,9 @@ class JointedCharacter:
         """
         skeleton = self.body.character.skeleton
         moved = difference_from_bind(skeleton, np.asarray(local, np.float64))
-        assert self.body.muscles is not None
         if activation is None:
-            activation = self.body.muscles.activation.over(held(skeleton, local))[0]
-        return np.concatenate([moved, self.muscles.difference(moved, self.body.muscles.bulge(activation))])
+            activation = self.activation(held(skeleton, local))[0]
+        return np.concatenate([moved, self.muscles.difference(moved, self.body.bulge(activation))])
 
     def motion(self, motion: Motion, activation: Floats | None = None) -> Motion:
         """A motion of the character's own joints with what the muscle joints do to it.
@@ -87,8 +100,7 @@ class JointedCharacter:
                 where=self.character.name,
                 remedy="Retarget it to this character first",
             )
-        assert self.body.muscles is not None
-        active = self.body.muscles.activation.over(motion) if activation is None else activation
+        active = self.activation(motion) if activation is None else activation
         posed = np.stack(
             [self.muscle_local(local, alpha) for local, alpha in zip(motion.local, active, strict=True)]
         )
@@ -137,7 +149,7 @@ def jointed_character(
     character: Character,
     rig: Rig,
     *,
-    joints_per_muscle: int = JOINTS_PER_MUSCLE,
+    joints_per_muscle: int | None = None,
     influences: int | None = INFLUENCES,
     poses: Motion | None = None,
 ) -> JointedCharacter:
@@ -146,21 +158,23 @@ def jointed_character(
     Args:
         character: The character.
         rig: Its rig; it must have muscles.
-        joints_per_muscle: At most so many along a muscle on each limb that its skin follows.
+        joints_per_muscle: At most so many along a muscle on each limb that its skin follows; None takes what
+            suits each kind of muscle.
         influences: At most so many a vertex; None keeps all.
         poses: Which poses decide what is folded to stay within the budget; None draws some.
     """
     require_bound(rig, character, rig.source)
     body = compile_body(character, skinning="linear", rig=rig)
-    if body.muscles is None:
+    if body.muscles is None and body.lofts is None:
         raise SkeletonError(
             "the rig has no muscles to be joints",
             where=rig.source,
             remedy="Make one with muscles: ecorche rig CHARACTER",
         )
-    muscles = _spindle_joints(body, joints_per_muscle)
+    kinds = _kinds(body, rig, joints_per_muscle)
+    muscles = JoinedMuscles([(kind.muscles, kind.muscle_count) for kind in kinds])
     bigger = _with_joints(character.skeleton, muscles)
-    entries = _entries_of_meshes(body, muscles.weights)
+    entries = _joined_entries(kinds)
     parents, count = muscles.joints.parents, character.skeleton.joint_count
     unlimited = tuple(
         None if mesh.weights is None or found is None else hybrid_weights(mesh.weights, found, parents, count)
@@ -211,36 +225,53 @@ def _spindle_joints(body: Body, joints_per_muscle: int) -> SpindleJoints:
         skinned,
         skinned(np.zeros((body.character.skeleton.joint_count, 4, 4))),
         skin.weights,
-        body.character.skeleton.names,
+        body.character.skeleton.joint_count,
         joints_per_muscle=joints_per_muscle,
     )
 
 
-def _entries_of_meshes(body: Body, found: MuscleWeights) -> list[MuscleWeights | None]:
-    """What muscle joints take of every mesh: of what is worn, as much as of the skin below it."""
-    from scipy import sparse
+class _Kind(NamedTuple):
+    """The muscles of one kind as joints, how many there are, and what their joints take of every mesh."""
 
-    assert body.muscles is not None
-    entries: list[MuscleWeights | None] = []
-    for number, garment in enumerate(body.muscles.garments):
-        if number == body.muscles.skin:
-            entries.append(found)
-        elif garment is None:
-            entries.append(None)
-        else:
-            shape = (garment.matrix.shape[1], int(found.joints.max(initial=-1)) + 1)
-            on_skin = sparse.csr_matrix((found.weights, (found.vertices, found.joints)), shape)
-            worn = (garment.matrix @ on_skin).tocoo()
-            order = np.lexsort((worn.col, worn.row))
-            entries.append(
-                MuscleWeights(
-                    worn.row[order].astype(np.int64),
-                    worn.col[order].astype(np.int64),
-                    worn.data[order].astype(np.float64),
-                    found.from_parent,
-                )
+    muscles: JointedMuscles
+    muscle_count: int
+    entries: tuple[MuscleWeights | None, ...]
+
+
+def _kinds(body: Body, rig: Rig, joints_per_muscle: int | None) -> list[_Kind]:
+    """The muscles under the skin, then those found in it: the order of a body's activations."""
+    found = []
+    if body.muscles is not None:
+        spindles = _spindle_joints(body, joints_per_muscle or JOINTS_PER_MUSCLE)
+        worn = worn_entries(spindles.weights, body.muscles.skin, body.muscles.garments)
+        found.append(_Kind(spindles, len(body.muscles.musculature.muscles), worn))
+    if body.lofts is not None:
+        lofts = body.lofts
+        if joints_per_muscle is not None:
+            still = body.lofts.at_rest(np.zeros((body.character.skeleton.joint_count, 4, 4)))
+            bind = skinned_points(body, still, (None,) * len(body.character.meshes))
+            lofts = compile_lofts(body.character, rig, bind, joints_per_muscle=joints_per_muscle) or lofts
+        found.append(_Kind(lofts.lofts, len(lofts.lofts.muscles), lofts.entries))
+    return found
+
+
+def _joined_entries(kinds: list[_Kind]) -> list[MuscleWeights | None]:
+    """What the joints of all kinds together take of every mesh; all kinds take it from their parents."""
+    firsts = np.cumsum([0, *(len(kind.muscles.joints.names) for kind in kinds)])
+    joined: list[MuscleWeights | None] = []
+    for of_mesh in zip(*(kind.entries for kind in kinds), strict=True):
+        some = [(e, first) for e, first in zip(of_mesh, firsts, strict=False) if e is not None]
+        joined.append(
+            MuscleWeights(
+                np.concatenate([e.vertices for e, _ in some]),
+                np.concatenate([e.joints + first for e, first in some]),
+                np.concatenate([e.weights for e, _ in some]),
+                from_parent=all(e.from_parent for e, _ in some),
             )
-    return entries
+            if some
+            else None
+        )
+    return joined
 
 
 def _with_joints(skeleton: Skeleton, muscles: JointedMuscles) -> Skeleton:

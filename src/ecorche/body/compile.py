@@ -63,6 +63,11 @@ class Body:
         first = 0 if self.muscles is None else len(self.muscles.musculature.muscles)
         return of_all[:first], of_all[first:]
 
+    def bulge(self, activation: Floats | None) -> Floats:
+        """The bulge T of all muscles, first ``muscles`` and then ``lofts``, (M,); see `activations`."""
+        kinds = zip((self.muscles, self.lofts), self.activations(activation), strict=True)
+        return np.concatenate([np.zeros(0), *(kind.bulge(a) for kind, a in kinds if kind is not None)])
+
     def morph_weights_at_rest(self) -> dict[str, float]:
         """The file's resting weight of every blend shape, by ``"mesh/morph"``."""
         return {
@@ -101,7 +106,7 @@ def compile_body(
 
     still = np.zeros((character.skeleton.joint_count, 4, 4))
     bind = skinned_points(plain, still, (None,) * len(character.meshes))
-    muscles, lofts = compile_muscles(character, rig, bind, activation), compile_lofts(character, rig, bind)
+    muscles, lofts = compile_muscles(character, rig, bind), compile_lofts(character, rig, bind)
     skinnings, limb_skinnings = plain.skinnings, None
     if lofts is not None:
         methods = [_method(mesh, skinning) for mesh in character.meshes]

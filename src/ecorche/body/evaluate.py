@@ -37,11 +37,11 @@ class Pose:
 def evaluate(body: Body, pose: Pose) -> Frame:
     """The skin of a body in a pose."""
     moved = difference_from_bind(body.character.skeleton, pose.local)
-    points = _posed_points(body, pose, moved)
+    points = posed_points(body, pose, moved)
     return Frame(time=pose.time, points=points, normals=body.normals.apply(points))
 
 
-def _posed_points(body: Body, pose: Pose, moved: npt.NDArray[np.float64]) -> tuple[PointSet, ...]:
+def posed_points(body: Body, pose: Pose, moved: npt.NDArray[np.float64]) -> tuple[PointSet, ...]:
     """Points of every mesh after blend shapes, skinning and muscles, each (vertices, 3) [m]."""
     active, active_lofts = body.activations(pose.activation)
     all_joints = moved if body.lofts is None else body.lofts.extended(moved, active_lofts)
@@ -50,7 +50,7 @@ def _posed_points(body: Body, pose: Pose, moved: npt.NDArray[np.float64]) -> tup
         points, morphed = pose.posed, False
         if body.lofts is not None:
             # the cache's skinning is another: what muscle joints add to ours is added to it
-            still = np.concatenate([moved, moved[body.lofts.lofts.joints.parents]])
+            still = body.lofts.at_rest(moved)
             with_muscles, without = (skinned_points(body, joints, bare) for joints in (all_joints, still))
             points = tuple(p + (w - n) for p, w, n in zip(points, with_muscles, without, strict=True))
     else:

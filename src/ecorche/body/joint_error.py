@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from ecorche.body.as_joints import JointedCharacter, skinned_as
 from ecorche.body.compile import skinned_points
+from ecorche.body.evaluate import Pose, posed_points
 from ecorche.body.frames import PointSet
 from ecorche.skeleton.kinematics import difference_from_bind
 from ecorche.skeleton.motion import Motion
@@ -71,9 +72,7 @@ def joint_errors(
         budgets: How many influences; None for all.
         activation: Of each muscle, (frames, muscles); None takes what the rig says of the motion.
     """
-    muscles = jointed.body.muscles
-    assert muscles is not None
-    active = muscles.activation.over(motion) if activation is None else activation
+    active = jointed.activation(motion) if activation is None else activation
     used = [number for number, weights in enumerate(jointed.unlimited) if weights is not None]
     players = [_players(jointed, used, budget, poses) for budget in budgets]
     distances: list[list[Floats]] = [[] for _ in budgets]
@@ -115,10 +114,11 @@ def muscled_points(
     jointed: JointedCharacter, local: Floats, activation: Floats
 ) -> tuple[tuple[PointSet, ...], tuple[PointSet, ...]]:
     """Points of every mesh [m] in a pose by plain skinning, and as the muscles themselves move them."""
-    assert jointed.body.muscles is not None
-    moved = difference_from_bind(jointed.body.character.skeleton, local)
-    plain = skinned_points(jointed.body, moved, (None,) * len(jointed.character.meshes))
-    return plain, jointed.body.muscles.displaced(plain, moved, activation)
+    body = jointed.body
+    moved = difference_from_bind(body.character.skeleton, local)
+    at_rest = moved if body.lofts is None else body.lofts.at_rest(moved)
+    plain = skinned_points(body, at_rest, (None,) * len(jointed.character.meshes))
+    return plain, posed_points(body, Pose(local, activation=activation), moved)
 
 
 def _distances(a: Sequence[PointSet], b: Sequence[PointSet]) -> Floats:

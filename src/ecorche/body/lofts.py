@@ -58,6 +58,10 @@ class BodyLofts:
         """``M − I`` of the skeleton's joints and then of the muscle joints, (J + K, 4, 4)."""
         return np.concatenate([moved, self.lofts.difference(moved, self.bulge(activation))])
 
+    def at_rest(self, moved: Floats) -> Floats:
+        """The same with muscle joints that only go with the joints they hang on: plain skinning."""
+        return np.concatenate([moved, moved[self.lofts.joints.parents]])
+
     def feed(self, update: Callable[[bytes], object]) -> None:
         """Give everything that the skinning depends on to a hash, so that a bake knows its own."""
         for muscle in self.lofts.muscles:

@@ -57,7 +57,6 @@ class BodyMuscles:
         garments: For every mesh, how it follows the body's skin; None for the body itself and for meshes
             that stand still.
         gains: How much of each muscle's effect is shown, (M,).
-        activation: How active the muscles are over a motion.
     """
 
     musculature: Musculature
@@ -66,7 +65,6 @@ class BodyMuscles:
     sliding: SlidingSkin
     garments: tuple[DeltaTransfer | None, ...]
     gains: Floats
-    activation: ActivationSource
 
     def __repr__(self) -> str:
         return f"BodyMuscles({len(self.musculature.muscles)} muscles, {self.influences})"
@@ -145,16 +143,13 @@ class BodyMuscles:
         update(self.musculature.volume.encode())
 
 
-def compile_muscles(
-    character: Character, rig: Rig, bind: Sequence[PointSet], activation: ActivationSource | None = None
-) -> BodyMuscles | None:
+def compile_muscles(character: Character, rig: Rig, bind: Sequence[PointSet]) -> BodyMuscles | None:
     """Join a rig's muscles to a character; None for a rig without muscles.
 
     Args:
         character: The character the rig was made for.
         rig: The rig.
         bind: Skinned points of every mesh in the skeleton's bind pose [m].
-        activation: How active the muscles are; None takes what the rig says.
     """
     muscles, scapulae = muscles_of(rig, character.skeleton)
     if not muscles:
@@ -186,7 +181,6 @@ def compile_muscles(
         sliding=SlidingSkin(bind[skin], still, found, gains=gains),
         garments=garment_transfers(character, skin, bind),
         gains=gains,
-        activation=activation or rig_activation(character, rig, muscles),
     )
 
 

@@ -6,6 +6,7 @@ it does. Here they are leaves of the joint tree: nothing hangs below a dilated j
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -55,3 +56,30 @@ class JointedMuscles(Protocol):
             bulge: T of each muscle, (muscles,).
         """
         ...
+
+
+class JoinedMuscles:
+    """Muscles of several kinds as joints of one character, one kind after the other.
+
+    Args:
+        parts: The muscles of each kind, and how many there are.
+    """
+
+    def __init__(self, parts: Sequence[tuple[JointedMuscles, int]]) -> None:
+        self._parts = tuple(parts)
+        firsts = np.cumsum([0, *(count for _, count in parts)])
+        joints = [part.joints for part, _ in parts]
+        self.joints = MuscleJoints(
+            tuple(name for one in joints for name in one.names),
+            np.concatenate([one.muscles + first for one, first in zip(joints, firsts, strict=False)]),
+            np.concatenate([one.parents for one in joints]),
+            np.concatenate([one.bind_world for one in joints]),
+        )
+
+    def difference(self, skeleton_difference: Floats, bulge: Floats) -> Floats:
+        """``M − I`` of the muscle joints, (K, 4, 4): see `JointedMuscles`."""
+        found, first = [], 0
+        for part, count in self._parts:
+            found.append(part.difference(skeleton_difference, bulge[first : first + count]))
+            first += count
+        return np.concatenate(found)

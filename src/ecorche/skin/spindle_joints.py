@@ -50,6 +50,8 @@ LEAST_LIMB = 0.1
 """A limb that holds less than this of a muscle's skin gets no joint of it."""
 PRIOR = 0.02
 """How firmly a joint is held to no turn and no dilation, see above."""
+LONGEST_NAME = 60
+"""Bytes of a joint's name: Blender keeps 63 of them, and two of one name get a number."""
 TURNS = 4
 """So often rotation and dilation are found in turns."""
 
@@ -64,7 +66,7 @@ class SpindleJoints:
         skinned: Plain skinned points [m], (vertices, 3) float32, of ``M − I`` of the character's joints.
         points: The skin at bind [m], (vertices, 3).
         weights: Its skin weights.
-        joint_names: Names of the character's joints, for those of the muscle joints.
+        joint_count: How many joints the character has.
         joints_per_muscle: At most so many along a muscle on each limb.
     """
 
@@ -76,7 +78,7 @@ class SpindleJoints:
         skinned: Callable[[Floats], Points],
         points: npt.NDArray[np.floating],
         weights: SkinWeights,
-        joint_names: tuple[str, ...],
+        joint_count: int,
         *,
         joints_per_muscle: int = JOINTS_PER_MUSCLE,
     ) -> None:
@@ -86,7 +88,7 @@ class SpindleJoints:
             )
         self._musculature, self._sliding, self._skinned = musculature, sliding, skinned
         self._plan = musculature.plan(sliding.stations_read)
-        still = musculature.sections(np.zeros((len(joint_names), 4, 4)))
+        still = musculature.sections(np.zeros((joint_count, 4, 4)))
         rows = _joint_rows(influences, weights, joints_per_muscle)
         self._starts, self._vertices, self._weights = rows.starts, rows.vertices, rows.weights
         self._over_share = 1.0 / np.maximum(rows.share, 1e-30)
@@ -101,7 +103,7 @@ class SpindleJoints:
         self._turn = np.ascontiguousarray(bind[:, :3, :3])
         self._places = np.einsum("eji,ej->ei", self._turn[joint], where - self._mean[joint])
         self.joints = MuscleJoints(
-            _names(musculature.names, joint_names, rows.muscles, rows.parents),
+            _names(musculature.names, rows.muscles),
             rows.muscles,
             rows.parents,
             bind,
@@ -215,14 +217,15 @@ def _frames(bind: Sections, muscles: Ints, places: Floats) -> Floats:
     return frames
 
 
-def _names(muscles: tuple[str, ...], joints: tuple[str, ...], muscle: Ints, parent: Ints) -> tuple[str, ...]:
-    """``"biceps, left, on Arm 2"``: muscle, limb and number along it."""
+def _names(muscles: tuple[str, ...], muscle: Ints) -> tuple[str, ...]:
+    """``"biceps, left, 2"``: the muscle, and the joint's number in it."""
     names: list[str] = []
-    number, before = 0, None
-    for m, p in zip(muscle.tolist(), parent.tolist(), strict=True):
-        number = number + 1 if (m, p) == before else 1
-        before = (m, p)
-        names.append(f"{muscles[m]}, on {joints[p]} {number}")
+    so_far = [0] * len(muscles)
+    for m in muscle.tolist():
+        so_far[m] += 1
+        number = f", {so_far[m]}"
+        kept = muscles[m].encode()[: LONGEST_NAME - len(number)].decode(errors="ignore")
+        names.append(kept + number)
     return tuple(names)
 
 
