@@ -39,6 +39,10 @@ OBSTACLE = 0.5
 """Radius of the sphere at a joint, share of the muscle's least distance from the joint."""
 DEEPEST = 0.25
 """Half the thickness of a muscle of the trunk is at most this share of its half-width."""
+ASIDE = 0.5
+"""A muscle lies at the side if it is less far to the front or back than this share of how far aside."""
+OTHER_SIDE = 0.02
+"""Joints further over the midplane than this share of the widest joint's distance are the other side's."""
 NEIGHBOURS = 12
 """How many vertices of the skin say what joint moves it at an end."""
 
@@ -96,10 +100,16 @@ class TrunkMuscles:
         return Attachment(goal, place + ON_BONE * (last - place))
 
     def _mover(self, place: Floats) -> int:
-        """The joint that moves the skin at a place most."""
+        """The joint of its own side or the middle that moves the skin at a place most."""
         _, near = self._near.query(place, min(NEIGHBOURS, self._near.n))
         near = np.atleast_1d(near)
         total = np.bincount(self._joints[near].ravel(), self._shares[near].ravel(), self.skeleton.joint_count)
+        aside = (self._heads - self.plan.start) @ self.plan.left
+        other_side = (
+            aside * np.sign((place - self.plan.start) @ self.plan.left) < -OTHER_SIDE * np.abs(aside).max()
+        )
+        if total[~other_side].any():
+            total = np.where(other_side, 0.0, total)
         return int(np.argmax(total))
 
     def _moved_by(self, rings: SpaceRings) -> list[int]:
@@ -133,12 +143,12 @@ class TrunkMuscles:
         return hinge, Wrap("sphere", root.ball, hinge, normalise(axis), radius)
 
     def _name(self, region: TrunkRegion, rings: SpaceRings) -> str:
-        """Such as ``"shoulder front, left"``."""
+        """Such as ``"shoulder front, left"``: by its place round the trunk; caps and necks as they face."""
         plan = self.plan
         middle = rings.top.mean(axis=0) - plan.start
         side = "left" if middle @ plan.left > 0.0 else "right"
-        out = rings.outward.mean(axis=0)
-        ahead, aside = float(out @ plan.front), abs(float(out @ plan.left))
-        where = "front" if ahead > max(aside, 0.0) else "back" if -ahead > aside else "side"
+        facing = rings.outward.mean(axis=0) if region.round or region.cap is not None else middle
+        ahead, aside = float(facing @ plan.front), abs(float(facing @ plan.left))
+        where = "side" if abs(ahead) < ASIDE * aside else "front" if ahead > 0.0 else "back"
         stem = region.name.removeprefix("left ").removeprefix("right ")
         return f"{stem} {where}, {side}"
