@@ -3,9 +3,9 @@
 The same code learns at bind and displaces in a pose, so that nothing is left at bind, bit for bit.
 
 A row, which is one muscle below one group of vertices, is a long chain of operations that wait for one
-another. So it goes in three short steps, each through all rows of some groups before the next: a processor
-works on several rows at once where the steps are short. Eight vertices, because most muscles of a skin lie
-below few, and because what a row needs then stays in registers.
+another. So it goes in short steps, each through all rows of some groups before the next: a processor works
+on several rows at once where the steps are short, and fetches the points of several groups at once. Eight
+vertices, because most muscles of a skin lie below few, and because what a row needs then stays in registers.
 """
 
 from __future__ import annotations
@@ -194,6 +194,9 @@ def _find_places(
         store(came, 3 * (group - begin), x)
         store(came, 3 * (group - begin) + 1, y)
         store(came, 3 * (group - begin) + 2, z)
+    for group in range(begin, end):
+        x, y = load(came, 3 * (group - begin)), load(came, 3 * (group - begin) + 1)
+        z = load(came, 3 * (group - begin) + 2)
         for row in range(starts[group], starts[group + 1]):
             muscle, at = muscles[row], LEFT * (row - starts[begin])
             if spans[row, LINE] >= 0:
