@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from ecorche.base import transforms
 from ecorche.body.as_joints import JointedCharacter, skinned_as
 from ecorche.body.compile import skinned_points
 from ecorche.body.evaluate import Pose, posed_points
@@ -92,6 +93,30 @@ def joint_errors(
         _summed_up(budget, np.stack(kept), by_muscles, touched)
         for budget, kept in zip(budgets, distances, strict=True)
     )
+
+
+def half_scale_error(jointed: JointedCharacter, motion: Motion) -> float:
+    """How far half precision of the joints' scales, as UsdSkel has it, moves the skin at most [m].
+
+    Args:
+        jointed: The character with its muscles as joints.
+        motion: On its skeleton, muscle joints included.
+    """
+    skeleton, worst = jointed.character.skeleton, 0.0
+    skinned = [mesh for mesh in jointed.character.meshes if mesh.weights is not None]
+    players = [LinearSkinning(m.mesh.points, m.weights) for m in skinned if m.weights is not None]
+    for local in motion.local:
+        translation, turn, scale = transforms.decompose(local)
+        coarse = scale.copy()
+        count = jointed.body.character.skeleton.joint_count  # a constant scale of limbs is written otherwise
+        coarse[count:] = scale[count:].astype(np.float16)
+        exact, rounded = (
+            difference_from_bind(skeleton, transforms.compose(translation, turn, s)) for s in (scale, coarse)
+        )
+        for mesh, player in zip(skinned, players, strict=True):
+            apart = player.apply(skinned_as(mesh, rounded)) - player.apply(skinned_as(mesh, exact))
+            worst = max(worst, float(np.linalg.norm(apart, axis=1).max(initial=0.0)))
+    return worst
 
 
 def _players(

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import typer
 
-from ecorche.cli import bake, check, convert, info, muscles, rebind, render, rig, sample, weights
+from ecorche.cli import bake, check, convert, export, info, muscles, rebind, render, rig, sample, weights
 from ecorche.errors import EcorcheError
 from ecorche.version import __version__
 
@@ -65,6 +65,7 @@ for _verb in (
     bake.bake,
     render.render,
     convert.convert,
+    export.export,
     check.check,
     rig.rig,
     rebind.rebind,

@@ -62,7 +62,7 @@ class DriverTable:
         bind_xyzw: Their rotations against their parents at bind, (joints, 4).
         bind_turn_xyzw: Their rotations in the character's space at bind, (joints, 4).
         drivers: One a muscle joint.
-        errors: What was measured, in words and millimetres.
+        errors: What was measured at the skin over which poses [mm].
     """
 
     character: str
@@ -70,7 +70,7 @@ class DriverTable:
     bind_xyzw: Floats
     bind_turn_xyzw: Floats
     drivers: tuple[Driver, ...]
-    errors: dict[str, float]
+    errors: dict[str, dict[str, float]]
 
     def __repr__(self) -> str:
         return f"DriverTable({len(self.drivers)} muscle joints driven by {len(self.joints)} joints)"

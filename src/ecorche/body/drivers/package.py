@@ -1,0 +1,62 @@
+"""A folder with everything that plays drivers: the table, and evaluators that need nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from importlib.resources import files
+from pathlib import Path
+
+import numpy as np
+
+from ecorche.base.files import require_folder, whole_file
+from ecorche.body.as_joints import JointedCharacter
+from ecorche.body.drivers.measure import DriverError, driver_error
+from ecorche.body.drivers.table import DriverTable, write_table
+from ecorche.body.sample_poses import sample_poses
+from ecorche.skeleton.motion import Motion
+
+TABLE, EVALUATORS = "drivers.json", ("drivers.mjs", "blender_drivers.py")
+POSES = 48
+"""Poses over which the error is told; others than those the drivers have learnt from."""
+
+
+def write_package(
+    folder: Path, jointed: JointedCharacter, table: DriverTable, motion: Motion | None = None
+) -> list[str]:
+    """Write a table and its evaluators to a folder; what was measured, a sentence each.
+
+    Args:
+        folder: Where; it is made if it is not there.
+        jointed: The character with its muscles as joints.
+        table: Its drivers.
+        motion: A motion over which the error is measured too, on the character's own skeleton.
+    """
+    require_folder(folder)
+    folder.mkdir(exist_ok=True)
+    own = jointed.body.character
+    measured = {"poses": driver_error(jointed, table, sample_poses(own, None, POSES, seed=11).local)}
+    if motion is not None:
+        chosen = np.unique(np.linspace(0, motion.frame_count - 1, POSES).astype(np.int64))
+        measured[motion.name] = driver_error(jointed, table, motion.local[chosen])
+    write_table(folder / TABLE, replace(table, errors={n: _millimetres(e) for n, e in measured.items()}))
+    for name in EVALUATORS:
+        with whole_file(folder / name) as partial:
+            partial.write_bytes(files("ecorche.body.drivers").joinpath(name).read_bytes())
+    return [
+        *(f"drivers, {name}: {error}" for name, error in measured.items()),
+        f"{folder}: {len(table.drivers)} muscle joints driven by {len(table.joints)} joints;"
+        f" {', '.join((TABLE, *EVALUATORS))}",
+    ]
+
+
+def _millimetres(error: DriverError) -> dict[str, float]:
+    """An error as the table tells it."""
+    values = {
+        "rms": error.rms,
+        "largest": error.largest,
+        "rms_of_drivers": error.of_drivers[0],
+        "largest_of_drivers": error.of_drivers[1],
+        "rms_of_muscles": error.displaced[0],
+        "largest_of_muscles": error.displaced[1],
+    }
+    return {name: float(f"{1e3 * value:.3g}") for name, value in values.items()}

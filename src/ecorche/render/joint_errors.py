@@ -1,0 +1,71 @@
+"""A picture of what muscles as joints cost: how many vertices are how far off, and which."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from ecorche.base.files import require_folder, whole_file
+from ecorche.body.as_joints import JointedCharacter
+from ecorche.body.joint_error import JointError
+from ecorche.errors import MissingPackageError, WriteError
+
+
+def plot_joint_errors(path: Path, jointed: JointedCharacter, errors: Sequence[JointError]) -> None:
+    """Draw the errors of budgets of influences to a .png file.
+
+    Left, for each budget, the share of the vertices that muscles move that is never off by more than so much;
+    right, the vertices from before and behind, coloured by how far each is off at most by the first budget.
+    """
+    if path.suffix.lower() != ".png":
+        raise WriteError(f"{path.suffix!r} is no picture to plot to", where=path, remedy="Use .png")
+    require_folder(path)
+    try:
+        import matplotlib
+    except ImportError as missing:
+        raise MissingPackageError(
+            "plots need the package matplotlib", remedy="Install it: pip install 'ecorche[render]'"
+        ) from missing
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    figure, (curves, front, back) = plt.subplots(1, 3, figsize=(13, 5.2), width_ratios=(1.3, 1, 1), dpi=110)
+    for error in errors:
+        worst = np.sort(error.worst[error.worst > 1e-6]) * 1e3
+        budget = "all influences" if error.influences is None else f"{error.influences} influences"
+        curves.plot(worst, np.linspace(0.0, 100.0, len(worst)), label=budget)
+    curves.set_xlabel("largest distance from the muscles' own skin over the motion [mm]")
+    curves.set_ylabel("share of the vertices that muscles move [%]")
+    curves.grid(alpha=0.3)
+    curves.legend(loc="lower right")
+    points = np.concatenate(
+        [
+            mesh.mesh.points
+            for mesh, weights in zip(jointed.character.meshes, jointed.unlimited, strict=True)
+            if weights is not None
+        ]
+    )
+    middle = np.median(points[:, 2])
+    largest = 1e3 * float(errors[0].worst.max(initial=1e-6))
+    scale = matplotlib.cm.ScalarMappable(matplotlib.colors.Normalize(0.0, largest), "viridis")
+    for axes, name, side in ((front, "front", 1.0), (back, "back", -1.0)):
+        near = np.flatnonzero(side * (points[:, 2] - middle) > -0.02 * np.ptp(points[:, 1]))
+        order = near[np.argsort(errors[0].worst[near], kind="stable")]
+        axes.scatter(
+            side * points[order, 0],
+            points[order, 1],
+            c=scale.to_rgba(1e3 * errors[0].worst[order]),
+            s=3,
+            linewidths=0,
+        )
+        axes.set_title(name)
+        axes.set_aspect("equal")
+        axes.set_axis_off()
+    budget = "all influences" if errors[0].influences is None else f"{errors[0].influences} influences"
+    figure.colorbar(scale, ax=back, label=f"{budget}, largest distance [mm]")
+    figure.tight_layout()
+    with whole_file(path) as partial:
+        figure.savefig(partial, format="png", metadata={"Software": None})
+    plt.close(figure)
