@@ -7,28 +7,31 @@ the skin as far as all of it stays under the skin.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import numpy.typing as npt
 
 from ecorche.base.rotations import normalise
 from ecorche.base.signed_pieces import SignedPieces
 from ecorche.errors import EcorcheError
-from ecorche.muscles.extraction.attach import OBSTACLE, SURFACE, Attachment, on_root_curve
-from ecorche.muscles.extraction.redrawn import crossed_joint, sphere_over
+from ecorche.muscles.extraction.attach import OBSTACLE, SURFACE, Attachment
+from ecorche.muscles.extraction.redrawn import crossed_joint, laid, sphere_over, surface_of
 from ecorche.muscles.extraction.rings import SpaceRings
-from ecorche.muscles.lofted import LoftedMuscle
+from ecorche.muscles.lofted import LoftedMuscle, Rings
 from ecorche.skeleton.skeleton import Skeleton
 
 Floats = npt.NDArray[np.float64]
 
 ALONG_BONE = 0.2
 """How far from its joint a muscle is attached to a bone, share of the bone: muscles move joints from near."""
-PLACES = np.linspace(0.14, 0.86, 7)
-"""Where its rings lie, shares of its length."""
+PLACES = np.linspace(0.14, 0.86, 25)
+"""Where it is asked whether it lies under the skin, shares of its length; every fourth place has a ring."""
 SIDES = 16
 """Points of a ring that are asked whether they lie under the skin."""
 STEPS = 41
 """Ways to move its belly, from the bone to the skin."""
+_ONE_RING = Rings(np.array([0.5]), np.zeros((1, 2)), np.ones((1, 2)), np.zeros(1))
 
 
 def muscle_between(
@@ -81,19 +84,37 @@ def muscle_between(
     )
     hinge = crossed_joint(joints, middle, skeleton)
     at_hinge = float(skin.depth(heads[hinge][None])[0][0])
+    bare = LoftedMuscle(
+        name, name, "", joints, np.stack([ends[0].place, ends[1].place]), out, _ONE_RING, reach=joints
+    )
     line = (1.0 - PLACES[:, None]) * ends[0].place + PLACES[:, None] * ends[1].place
     room = _Room(line, way, out, skin, tissue)
-    shift = room.shift(radius)
-    if shift is None:
-        fits = room.most(radius)
-        raise EcorcheError(
-            f"a radius of {1e3 * radius:.0f} mm has no room under the skin there",
-            where=name,
-            remedy=f"Give {np.floor(1e4 * fits) / 1e4:g} m or less" if fits > 0.0 else "Name other joints",
-        )
-    rings = room.rings(radius, shift)
-    wrap = sphere_over(hinge, OBSTACLE * at_hinge, rings, (ends[0], ends[1]), skeleton)
-    return on_root_curve(name, name, (ends[0], ends[1]), rings, wrap, heads[hinge], tuple(joints))
+
+    def drawn(radius: float) -> LoftedMuscle | None:
+        shift = room.shift(radius)
+        if shift is None:
+            return None
+        rings = room.rings(radius, shift)
+        # over the joint where that leaves it under the skin, else straight
+        for wrap in (sphere_over(hinge, OBSTACLE * at_hinge, rings, (ends[0], ends[1]), skeleton), None):
+            muscle = laid(replace(bare, wrap=wrap), rings, heads[hinge])
+            shown = surface_of(muscle, np.linspace(muscle.rings.u[0], muscle.rings.u[-1], 15), SIDES)
+            if len(muscle.rings.u) >= 3 and (skin.depth(shown)[0] >= 0.8 * tissue).all():
+                return muscle
+        return None
+
+    muscle = drawn(radius)
+    if muscle is not None:
+        return muscle
+    low, high = 0.0, radius
+    for _ in range(10):
+        half = 0.5 * (low + high)
+        low, high = (half, high) if drawn(half) is not None else (low, half)
+    raise EcorcheError(
+        f"a radius of {1e3 * radius:.0f} mm has no room under the skin there",
+        where=name,
+        remedy=f"Give {np.floor(1e4 * low) / 1e4:g} m or less" if low >= 1e-4 else "Name other joints",
+    )
 
 
 def _outward(name: str, middle: Floats, way: Floats, skin: SignedPieces, towards: Floats | None) -> Floats:
@@ -136,14 +157,6 @@ class _Room:
         while start + 1 < len(good) and good[start + 1]:
             start += 1
         return float(self.shifts[start])
-
-    def most(self, radius: float) -> float:
-        """The largest radius below one [m] that has room; 0 where none has."""
-        low, high = 0.0, radius
-        for _ in range(10):
-            middle = 0.5 * (low + high)
-            low, high = (middle, high) if self.shift(middle) is not None else (low, middle)
-        return low
 
     def rings(self, radius: float, shift: float) -> SpaceRings:
         """The muscle's rings."""

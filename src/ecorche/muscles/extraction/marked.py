@@ -128,8 +128,7 @@ def marked_muscle(
         )
     muscle = TemplateNames(skeleton, naming).named(muscle, rings)
     known = name if muscle.muscle == muscle.name else muscle.muscle
-    prominence = max(b.prominence for b in bumps)
-    return Marked(replace(muscle, name=name, muscle=known, prominence=prominence), region.name, tuple(notes))
+    return Marked(replace(muscle, name=name, muscle=known), region.name, tuple(notes))
 
 
 def _dominant(on: Bools, weights: tuple[npt.ArrayLike, npt.ArrayLike]) -> int:

@@ -1,0 +1,169 @@
+"""Rigs whose muscles are found in the skin, and template muscles adjusted to what the skin shows."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from conftest import Figure
+from ecorche.base.signed_pieces import SignedPieces
+from ecorche.body.adjust_template import AdjustmentReport, with_adjusted_muscles
+from ecorche.body.compile import compile_body
+from ecorche.body.extract_muscles import ExtractionReport, most_telling, with_extracted_muscles
+from ecorche.body.muscle_specs import muscles_of
+from ecorche.body.rig import check_rig, create_rig
+from ecorche.cli.main import app
+from ecorche.document.files import Rig, read_rig
+from ecorche.errors import DocumentError, EcorcheError
+from ecorche.muscles.fit import TISSUE
+from ecorche.muscles.musculature import musculature
+from ecorche.muscles.root_curves import root_curves
+from ecorche.muscles.spindle_mesh import Stations, spindle_surfaces
+from rigged_people import person, rigged
+
+
+def muscular(data: Path) -> Path:
+    return data / "human" / "male_muscular_cmu_mb.glb"
+
+
+@cache
+def extracted(path: Path) -> tuple[Rig, ExtractionReport]:
+    bare = create_rig(person(path), path.name, path.with_suffix(".ecorche").name, muscles=False)
+    return with_extracted_muscles(bare, person(path))
+
+
+@cache
+def adjusted(path: Path) -> tuple[Rig, AdjustmentReport]:
+    return with_adjusted_muscles(rigged(path), person(path))
+
+
+def told(*arguments: str) -> str:
+    done = CliRunner().invoke(app, list(arguments))
+    assert done.exit_code == 0, done.output
+    return done.output
+
+
+def test_a_rig_holds_what_was_found(data: Path) -> None:
+    man = person(muscular(data))
+    rig, report = extracted(muscular(data))
+    found = report.extraction.muscles
+    assert list(rig.spec.muscles.lofted) == [m.name for m in found]
+    assert rig.spec.muscles.named == {}
+    assert check_rig(rig, man) == []
+    for muscle, track in zip(found, report.extraction.tracks, strict=True):
+        assert muscle.prominence == track.prominence > 0.0
+        assert rig.spec.muscles.lofted[muscle.name].prominence == pytest.approx(track.prominence, abs=1e-6)
+    assert sum(report.regions.values()) == len(found)
+    assert {"upper arm, left", "thigh, right"} <= set(report.regions)
+    assert report.lines()[0] == f"{len(found)} muscles found in the skin"
+    assert any("LeftHand" in line and "plain skinning" in line for line in report.lines())
+    body = compile_body(man, rig=rig)
+    assert body.lofts is not None
+    assert body.lofts.lofts.names == tuple(m.name for m in found)
+
+
+def test_the_most_telling_are_kept(data: Path) -> None:
+    man = person(muscular(data))
+    _, report = extracted(muscular(data))
+    found = report.extraction.muscles
+    kept = most_telling(found, man.skeleton, 6)
+    lengths = root_curves(found, man.skeleton.joint_count).bind.lengths
+    telling = {m.name: m.prominence * length for m, length in zip(found, lengths, strict=True)}
+    worst = min(telling[m.name] for m in kept)
+    assert len(kept) == 6
+    assert all(telling[m.name] <= worst for m in found if m.name not in {k.name for k in kept})
+    assert [m.name for m in kept] == [m.name for m in found if m.name in {k.name for k in kept}]
+    assert [m.name for m in most_telling(found, man.skeleton, 1000)] == [m.name for m in found]
+    with pytest.raises(EcorcheError, match="cannot be kept"):
+        most_telling(found, man.skeleton, -1)
+
+
+def test_the_command_writes_the_same_rig_twice(data: Path, tmp_path: Path) -> None:
+    horse = str(data / "mesh2motion" / "horse-animations.glb")
+    first, second = tmp_path / "a.ecorche", tmp_path / "b" / "a.ecorche"
+    second.parent.mkdir()
+    text = told("rig", horse, "--muscles", "extract", "--keep", "8", "-o", str(first))
+    assert "muscles found in the skin, the 8 kept for which prominence times length is greatest" in text
+    assert "8 muscles," in text
+    told("rig", horse, "--muscles", "extract", "--keep", "8", "-o", str(second))
+    one, other = (read_rig(path).spec.muscles for path in (first, second))
+    assert one == other
+    assert len(one.lofted) == 8
+    listed = told("muscles", str(first))
+    assert all(name in listed for name in one.lofted)
+
+
+def test_options_that_contradict_each_other_are_refused(data: Path, tmp_path: Path) -> None:
+    man, output = str(muscular(data)), str(tmp_path / "a.ecorche")
+    for options, why in (
+        (["--keep", "3"], "--keep chooses among muscles found in the skin"),
+        (["--muscles", "extract", "--without-muscles"], "--without-muscles excludes --muscles"),
+        (["--muscles", "extract", "--template", "other.ecorche"], "--template gives muscles of another rig"),
+    ):
+        refused = CliRunner().invoke(app, ["rig", man, *options, "-o", output])
+        assert refused.exit_code == 2
+        assert why in refused.output
+    refused = CliRunner().invoke(
+        app, ["rig", str(data / "mesh2motion" / "horse-animations.glb"), "-o", output]
+    )
+    assert refused.exit_code == 2
+    assert "--muscles extract" in refused.output
+    assert not list(tmp_path.iterdir())
+
+
+def test_template_muscles_are_adjusted_to_the_skin(data: Path, figure: Figure) -> None:
+    before, (after, report) = rigged(muscular(data)), adjusted(muscular(data))
+    was, now = before.spec.muscles.named, after.spec.muscles.named
+    assert list(was) == list(now)
+    assert after.spec.muscles.lofted == {}
+    changed = {a.muscle for a in report.result.adjustments}
+    assert {n for n in was if was[n] != now[n]} <= changed
+    for side in ("left", "right"):
+        assert {f"biceps brachii, short head, {side}", f"rectus femoris, {side}"} <= changed
+    for a in report.result.adjustments:
+        assert now[a.muscle].path == was[a.muscle].path
+        assert abs(a.belly[1] - a.belly[0]) <= 0.12 + 1e-9
+        assert a.off[1] <= a.off[0]
+        assert now[a.muscle].belly == pytest.approx(a.belly[1], abs=1e-6)
+    off = np.array([a.off for a in report.result.adjustments])
+    left = float(off[:, 1].mean() / off[:, 0].mean())
+    figure("outer faces of template muscles off those found, of what they were", left, 0.8, "")
+    assert left < 0.8
+    lines = report.lines()
+    assert f"{len(changed)} of the template's were adjusted" in lines[0]
+    assert all(name in " ".join(lines) for name in report.result.alone[:3])
+    assert set(lines) <= set(after.spec.notes)
+
+
+def test_left_and_right_are_adjusted_alike(data: Path) -> None:
+    """The man is symmetric to a fraction of a millimetre, so what is done to him should be."""
+    _, report = adjusted(muscular(data))
+    sides = {a.muscle: a for a in report.result.adjustments}
+    pairs = [(a, sides.get(n.replace("left", "right"))) for n, a in sides.items() if n.endswith("left")]
+    both = [(a, b) for a, b in pairs if b is not None]
+    assert len(both) >= 0.9 * len(pairs)
+    for a, b in both:
+        assert a.thickness[1] == pytest.approx(b.thickness[1], rel=0.25)
+
+
+def test_adjusted_muscles_stay_under_the_skin(data: Path) -> None:
+    man = person(muscular(data))
+    rig, report = adjusted(muscular(data))
+    changed = {a.muscle for a in report.result.adjustments} - {name for name, _ in report.result.exposed}
+    muscles, scapulae = muscles_of(rig, man.skeleton)
+    joined = musculature([m for m in muscles if m.name in changed], man.skeleton, scapulae)
+    surfaces = spindle_surfaces(joined.spindles)
+    frames, states = joined.posed(np.zeros((man.skeleton.joint_count, 4, 4)))
+    points = surfaces.points(states, Stations(*frames.at(surfaces.t)))
+    skin = SignedPieces(man.body().mesh.points, man.body().mesh.triangles())
+    assert float(skin.depth(points)[0].min()) > TISSUE - 2e-4
+
+
+def test_a_rig_without_template_muscles_has_nothing_to_adjust(data: Path) -> None:
+    rig, _ = extracted(muscular(data))
+    with pytest.raises(DocumentError, match="has no template muscles to adjust"):
+        with_adjusted_muscles(rig, person(muscular(data)))
