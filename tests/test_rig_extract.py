@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import shutil
 from functools import cache
 from pathlib import Path
 
@@ -9,7 +11,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from conftest import Figure
+from conftest import ROOT, Figure
 from ecorche.base.signed_pieces import SignedPieces
 from ecorche.body.adjust_template import AdjustmentReport, with_adjusted_muscles
 from ecorche.body.compile import compile_body
@@ -24,6 +26,7 @@ from ecorche.muscles.musculature import musculature
 from ecorche.muscles.root_curves import root_curves
 from ecorche.muscles.spindle_mesh import Stations, spindle_surfaces
 from rigged_people import person, rigged
+from test_docs import _follow
 
 
 def muscular(data: Path) -> Path:
@@ -167,3 +170,17 @@ def test_a_rig_without_template_muscles_has_nothing_to_adjust(data: Path) -> Non
     rig, _ = extracted(muscular(data))
     with pytest.raises(DocumentError, match="has no template muscles to adjust"):
         with_adjusted_muscles(rig, person(muscular(data)))
+
+
+def test_the_commands_on_the_page_run(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    shutil.copy(muscular(data), tmp_path / "muscular.glb")
+    shutil.copy(data / "mesh2motion" / "horse-animations.glb", tmp_path / "horse.glb")
+    page = (ROOT / "docs" / "extraction.md").read_text()
+    section = re.search(r"^## Commands\n(.*?)(?=^## |\Z)", page, flags=re.MULTILINE | re.DOTALL)
+    assert section is not None
+    assert len(_follow(section[1], tmp_path)) >= 10
+    names = set(read_rig(tmp_path / "muscular.ecorche").spec.muscles.lofted)
+    assert {"calf, left", "my biceps"} <= names
+    assert not {"upper arm front, left", "brachialis, left"} & names
+    assert len(read_rig(tmp_path / "few.ecorche").spec.muscles.lofted) == 10
