@@ -23,6 +23,9 @@ SECTIONS = (
     "spindle_volume",
     "template_volume",
     "muscle_studies",
+    "extraction",
+    "dog_muscles",
+    "hybrid",
 )
 """Modules of this package in the order of the report; each has a function ``section() -> str``."""
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -52,11 +53,19 @@ class BodyLofts:
         """The bulge T of every muscle, (M,), of its activation (M,); without one they are at rest."""
         if activation is None:
             return np.ones(len(self.lofts.muscles))
-        return bulge_from_activation(activation, [m.largest_bulge for m in self.lofts.muscles])
+        return bulge_from_activation(activation, self._largest_bulge)
+
+    @cached_property
+    def _largest_bulge(self) -> Floats:
+        return np.array([muscle.largest_bulge for muscle in self.lofts.muscles])
 
     def extended(self, moved: Floats, activation: Floats | None) -> Floats:
         """``M − I`` of the skeleton's joints and then of the muscle joints, (J + K, 4, 4)."""
-        return np.concatenate([moved, self.lofts.difference(moved, self.bulge(activation))])
+        own = len(moved)
+        result = np.empty((own + len(self.lofts.joints.names), 4, 4))
+        result[:own] = moved
+        self.lofts.difference(moved, self.bulge(activation), out=result[own:])
+        return result
 
     def at_rest(self, moved: Floats) -> Floats:
         """The same with muscle joints that only go with the joints they hang on: plain skinning."""

@@ -131,7 +131,7 @@ def pose_muscle_joints(
     no_vectors: Floats,
     frames: Floats,
 ) -> bool:
-    """Frames of the muscle joints, dilated, (K, FRAME); False where a joint has no rotation."""
+    """Frames of the muscle joints, dilated, (K, FRAME); False where a rotation or a bulge cannot be."""
     count = len(difference)
     moved, turn = np.empty((count, MOVED)), np.empty((count, TURN))
     if not pose_joints(plan.turning, no_joints, no_vectors, difference, moved, turn):
@@ -140,6 +140,8 @@ def pose_muscle_joints(
     for muscle in range(len(bulge)):
         pose_curve(curve_plan, muscle, moved, curves)
         at_bind = plan.moments[muscle, 4]
+        if not bulge[muscle] > 0.0:
+            return False
         length, gain = curves[muscle, LENGTH], plan.moments[muscle, 5]
         tension = bulge[muscle] ** gain
         shortening = at_bind / length if length > 0.0 else np.inf
@@ -187,6 +189,7 @@ def muscle_joint_difference(
     if not pose_muscle_joints(curve_plan, plan, difference, bulge, no_joints, no_vectors, frames):
         return False
     for k in range(len(bind)):
+        result[k, 3, :] = 0.0
         place = read(bind, k, POINT)
         for i in range(3):
             row: Any = (

@@ -172,13 +172,16 @@ class Lofts:
         kappa = np.array([float(s.dilation(r)) for s, r in zip(self.shapes, relative, strict=True)])
         return PosedLofts(self, curves, turn, kappa, tension)
 
-    def difference(self, skeleton_difference: Floats, bulge: Floats) -> Floats:
-        """``M − I`` of the muscle joints, (K, 4, 4): see `JointedMuscles`."""
-        moved, tension = self._inputs(skeleton_difference, bulge)
-        result = np.zeros((len(self._plan.rows), 4, 4))
-        if not muscle_joint_difference(
+    def difference(self, skeleton_difference: Floats, bulge: Floats, out: Floats | None = None) -> Floats:
+        """``M − I`` of the muscle joints, (K, 4, 4): see `JointedMuscles`; into ``out`` where it is given."""
+        result = np.empty((len(self._plan.rows), 4, 4)) if out is None else out
+        moved = np.ascontiguousarray(skeleton_difference, np.float64)
+        tension = np.ascontiguousarray(bulge, np.float64)
+        fits = moved.shape == (self.curves.joint_count, 4, 4) and tension.shape == (len(self.muscles),)
+        if not fits or not muscle_joint_difference(
             self.curves.plan, self._plan, moved, tension, *_NO_SCAPULAE, self._bind_frames, result
         ):
+            self._inputs(moved, tension)  # what cannot be is refused in words there
             raise self._refusal()
         return result
 
