@@ -182,7 +182,7 @@ def test_a_part_of_a_person_gets_the_muscles_it_can_have(
     motion = Motion("curl", rest.skeleton, whole.motion.times, whole.motion.local[:, kept])
     pair = _pair(rest, motion, rig)
     moved = _displaced(pair, 60)
-    assert moved.max() > 2e-3
+    assert moved.max() > 1e-3  # a bust has no biceps, and in a curl its deltoids hardly work
     assert (moved <= half_axes(pair.muscles) * (1.0 + 1e-5)).all()
 
 

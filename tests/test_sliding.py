@@ -467,20 +467,23 @@ def test_skin_that_follows_other_joints_than_the_path_takes_the_change_of_height
     assert (moved_by["same"][1] > moved_by["other"][1] + 0.004).all()
 
 
-def test_a_path_between_two_joints_is_followed_by_skin_that_blends_them_alike() -> None:
+def test_skin_and_path_overlap_where_one_joint_carries_both_and_less_between_two() -> None:
     carriers = PathCarriers(np.tile([0, 1], (1, 9, 1)), np.linspace(0.0, 1.0, 9)[None])
     bind = one_muscle()
     points = patch(0.05, np.linspace(0.05, 0.25, 21), np.zeros(1))
     at = bind.coordinates(0, points)
     alike = weights_from_table(np.tile([0, 1], (21, 1)), np.stack([1.0 - at.t, at.t], axis=1), 2, "skin")
-    np.testing.assert_allclose(carriers.overlap(0, at, alike, np.arange(21)), 1.0, atol=1e-6)
+    # as alike as can be, and yet halfway they part in a bend
+    halfway = carriers.overlap(0, at, alike, np.arange(21))
+    np.testing.assert_allclose(halfway, (1.0 - at.t) ** 2 + at.t**2, atol=1e-6)
+    assert halfway.min() == pytest.approx(0.5, abs=1e-6)
     first = rigid_weights(21, 0)
-    np.testing.assert_allclose(carriers.overlap(0, at, first, np.arange(21)), 1.0 - at.t, atol=1e-6)
+    np.testing.assert_allclose(carriers.overlap(0, at, first, np.arange(21)), (1.0 - at.t) ** 2, atol=1e-6)
     stranger = rigid_weights(21, 5)
     np.testing.assert_array_equal(carriers.overlap(0, at, stranger, np.arange(21)), 0.0)
     some = np.array([3, 17])
     picked = type(at)(*(column[some] for column in at))
-    np.testing.assert_allclose(carriers.overlap(0, picked, first, some), 1.0 - at.t[some], atol=1e-6)
+    np.testing.assert_allclose(carriers.overlap(0, picked, first, some), (1.0 - at.t[some]) ** 2, atol=1e-6)
 
 
 def test_inwards_skin_bridges_sooner_than_it_is_pushed_outwards() -> None:

@@ -17,8 +17,8 @@ the side never claims the flank.
 Skin that follows the very joints its part of the path rides on parts from the path only if the muscle makes
 it. Skin between two limbs does so by skinning alone: in a deep bend linear blending and the path are
 centimetres apart. So each influence has a share κ in how much the skin's moving off its bind place on the
-muscle counts: all where skin weights and the path's joints overlap by `WITH_PATH`, none at `APART_FROM_PATH`,
-where only the change of the muscle's height there moves the skin.
+muscle counts: all where one joint carries both, so that they overlap (`PathCarriers`) by `WITH_PATH`, none at
+`APART_FROM_PATH`, where only the change of the muscle's height there moves the skin.
 
 A skin shows nothing finer than its vertices are apart: a muscle that falls between them moves now this
 vertex and now that, and leaves the skin jagged. So a muscle is taken to be ``sqrt(C_T² + h²)`` wide, h being

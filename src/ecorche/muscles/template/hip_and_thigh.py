@@ -7,8 +7,10 @@ it too, in bulk though not in force.
 
 Bellies ride on the limb they lie in: from a quarter of the thigh to the condyles every point is the thigh's,
 and hip and knee are crossed by the segments at the ends. The quadriceps pass the knee-cap, a via point of
-the thigh; glutei ride on the pelvis down to hip joint and ischium. A bent knee or hip is taken to carry the
-body: quadriceps and gluteus maximus resist it, and work while they lengthen.
+the thigh. The gluteus maximus rides on the pelvis to above the ischium and on the thigh from there on: as the
+hip bends it goes down and forward round the joint, as the buttock's skin does, and clears the ischium; held
+by the pelvis it would be left behind, outside the skin. A bent knee or hip is taken to carry the body:
+quadriceps and gluteus maximus resist it, and work while they lengthen.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from ecorche.muscles.template.muscle import DELP, PELVIS, RAJAGOPAL, SHANK, THIG
 HIP_AND_THIGH = (
     right(
         "gluteus maximus: upper", "hip extensors",
-        (at(PELVIS, 0.45, 0.16, -0.11), at(PELVIS, 0.80, 0.07, -0.125), at(PELVIS, 1.10, -0.02, -0.095),
+        (at(PELVIS, 0.45, 0.16, -0.11), at(PELVIS, 0.80, 0.07, -0.115), at(THIGH, 0.08, 0.02, -0.08),
          at(THIGH, 0.08, 0.16, -0.02)),
         ((THIGH, "extension", 1.0), (THIGH, "external rotation", 0.5), (THIGH, "abduction", 0.3)),
         limb=PELVIS, outward=(0.6, 0.0, -1.0), thickness=0.12, force=1687.0, source=RAJAGOPAL, flatness=0.6,
@@ -26,7 +28,7 @@ HIP_AND_THIGH = (
     ),
     right(
         "gluteus maximus: lower", "hip extensors",
-        (at(PELVIS, 0.20, 0.05, -0.13), at(PELVIS, 0.55, -0.03, -0.125), at(PELVIS, 0.85, -0.09, -0.10),
+        (at(PELVIS, 0.20, 0.05, -0.13), at(PELVIS, 0.50, -0.01, -0.115), at(THIGH, -0.04, 0.10, -0.10),
          at(THIGH, 0.05, 0.26, -0.02)),
         ((THIGH, "extension", 1.0), (THIGH, "external rotation", 0.4)),
         limb=PELVIS, outward=(0.3, -0.2, -1.0), thickness=0.12, force=1651.0, source=RAJAGOPAL,
