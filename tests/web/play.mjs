@@ -5,6 +5,9 @@
 // REQUEST: {"browser": path, "jobs": [{"file": path, "times": [seconds, …], "out": path}, …]}.
 // Each `out` becomes float32 little-endian: for each time, for each mesh of the file, x y z of each
 // vertex in world space. Vertex counts go to standard output as JSON, a list a job.
+// A job may have "drivers", a folder beside its file with drivers.mjs and drivers.json, which then move
+// the muscle joints after the animation; and "normals": true, then after each mesh's points come its
+// normals as three.js shades them: blended by the joints' matrices, not their inverse transposes.
 import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
@@ -12,7 +15,7 @@ import { chromium } from "playwright-core";
 
 const here = path.dirname(fileURLToPath(import.meta.url));
 const site = "http://ecorche.test";
-const types = { ".js": "text/javascript", ".html": "text/html" };
+const types = { ".js": "text/javascript", ".mjs": "text/javascript", ".html": "text/html" };
 const page_text = `<!doctype html><script type="importmap">{"imports": {
   "three": "/node_modules/three/build/three.module.js",
   "three/addons/": "/node_modules/three/examples/jsm/"}}</script>`;
@@ -49,7 +52,12 @@ try {
   const counts = [];
   for (const [number, job] of request.jobs.entries()) {
     const url = `/job/${number}/${encodeURIComponent(path.basename(job.file))}`;
-    const played = await page.evaluate(play, { url, times: job.times });
+    const played = await page.evaluate(play, {
+      url,
+      times: job.times,
+      drivers: job.drivers ? `/job/${number}/${job.drivers}` : null,
+      normals: job.normals ?? false,
+    });
     await writeFile(job.out, Buffer.from(played.data, "base64"));
     counts.push(played.counts);
   }
@@ -60,7 +68,7 @@ try {
 }
 
 // Runs in the page.
-async function play({ url, times }) {
+async function play({ url, times, drivers, normals }) {
   const THREE = await import("three");
   const { GLTFLoader } = await import("three/addons/loaders/GLTFLoader.js");
   const gltf = await new GLTFLoader().loadAsync(url);
@@ -70,6 +78,11 @@ async function play({ url, times }) {
     // primitives of one mesh share their vertices: the first stands for all
     if (object.isMesh && !(place.primitives > 0)) meshes[place.meshes] = object;
   });
+  let driven = null;
+  if (drivers) {
+    const { MuscleDrivers } = await import(`${drivers}/drivers.mjs`);
+    driven = new MuscleDrivers(await (await fetch(`${drivers}/drivers.json`)).json());
+  }
   const mixer = new THREE.AnimationMixer(gltf.scene);
   const parts = [];
   const point = new THREE.Vector3();
@@ -81,6 +94,7 @@ async function play({ url, times }) {
       action.play();
     }
     mixer.setTime(time);
+    if (driven) driven.apply(gltf.scene);
     gltf.scene.updateMatrixWorld(true);
     for (const mesh of meshes) {
       if (mesh.skeleton) mesh.skeleton.update();
@@ -90,7 +104,30 @@ async function play({ url, times }) {
         mesh.getVertexPosition(v, point).applyMatrix4(mesh.matrixWorld).toArray(positions, 3 * v);
       }
       parts.push(positions);
+      if (normals) parts.push(shaded(mesh));
     }
+  }
+  // as the vertex shader does it (skinnormal_vertex)
+  function shaded(mesh) {
+    const { normal, skinIndex, skinWeight } = mesh.geometry.attributes;
+    const result = new Float32Array(3 * normal.count);
+    const bone = new THREE.Matrix4();
+    const index = new THREE.Vector4();
+    const weight = new THREE.Vector4();
+    for (let v = 0; v < normal.count; v++) {
+      index.fromBufferAttribute(skinIndex, v);
+      weight.fromBufferAttribute(skinWeight, v);
+      const sum = new THREE.Vector3();
+      for (let k = 0; k < 4; k++) {
+        bone.fromArray(mesh.skeleton.boneMatrices, 16 * index.getComponent(k));
+        const turned = new THREE.Vector3().fromBufferAttribute(normal, v).applyMatrix3(
+          new THREE.Matrix3().setFromMatrix4(bone),
+        );
+        sum.addScaledVector(turned, weight.getComponent(k));
+      }
+      sum.normalize().toArray(result, 3 * v);
+    }
+    return result;
   }
   const bytes = new Uint8Array(await new Blob(parts).arrayBuffer());
   let text = "";

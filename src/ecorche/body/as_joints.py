@@ -173,7 +173,7 @@ def jointed_character(
         )
     kinds = _kinds(body, rig, joints_per_muscle)
     muscles = JoinedMuscles([(kind.muscles, kind.muscle_count) for kind in kinds])
-    bigger = _with_joints(character.skeleton, muscles)
+    bigger = with_muscle_joints(character.skeleton, muscles)
     entries = _joined_entries(kinds)
     parents, count = muscles.joints.parents, character.skeleton.joint_count
     unlimited = tuple(
@@ -274,7 +274,7 @@ def _joined_entries(kinds: list[_Kind]) -> list[MuscleWeights | None]:
     return joined
 
 
-def _with_joints(skeleton: Skeleton, muscles: JointedMuscles) -> Skeleton:
+def with_muscle_joints(skeleton: Skeleton, muscles: JointedMuscles) -> Skeleton:
     """The skeleton with the muscle joints as leaves."""
     joints = muscles.joints
     above = skeleton.bind_world[joints.parents]

@@ -6,10 +6,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 
 from ecorche.base.files import require_folder, whole_file
+from ecorche.base.mesh import Mesh
 from ecorche.body.as_joints import JointedCharacter
 from ecorche.body.joint_error import JointError
+from ecorche.body.transfer import vertex_normals
 from ecorche.errors import MissingPackageError, WriteError
 
 
@@ -40,18 +43,17 @@ def plot_joint_errors(path: Path, jointed: JointedCharacter, errors: Sequence[Jo
     curves.set_ylabel("share of the vertices that muscles move [%]")
     curves.grid(alpha=0.3)
     curves.legend(loc="lower right")
-    points = np.concatenate(
-        [
-            mesh.mesh.points
-            for mesh, weights in zip(jointed.character.meshes, jointed.unlimited, strict=True)
-            if weights is not None
-        ]
-    )
-    middle = np.median(points[:, 2])
+    skinned = [
+        mesh.mesh
+        for mesh, weights in zip(jointed.character.meshes, jointed.unlimited, strict=True)
+        if weights is not None
+    ]
+    points = np.concatenate([mesh.points for mesh in skinned])
+    facing = np.concatenate([_normals(mesh) for mesh in skinned])[:, 2]
     largest = 1e3 * float(errors[0].worst.max(initial=1e-6))
     scale = matplotlib.cm.ScalarMappable(matplotlib.colors.Normalize(0.0, largest), "viridis")
     for axes, name, side in ((front, "front", 1.0), (back, "back", -1.0)):
-        near = np.flatnonzero(side * (points[:, 2] - middle) > -0.02 * np.ptp(points[:, 1]))
+        near = np.flatnonzero(side * facing > 0.0)
         order = near[np.argsort(errors[0].worst[near], kind="stable")]
         axes.scatter(
             side * points[order, 0],
@@ -69,3 +71,9 @@ def plot_joint_errors(path: Path, jointed: JointedCharacter, errors: Sequence[Jo
     with whole_file(path) as partial:
         figure.savefig(partial, format="png", metadata={"Software": None})
     plt.close(figure)
+
+
+def _normals(mesh: Mesh) -> npt.NDArray[np.float64]:
+    """Unit normals at bind, (vertices, 3)."""
+    points = mesh.points.astype(np.float64)
+    return vertex_normals(points, mesh.triangles(), np.arange(len(points), dtype=np.int32))
