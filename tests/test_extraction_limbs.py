@@ -71,16 +71,15 @@ def test_found_muscles_tell_where_the_men_differ_better_than_the_bones_distance(
     areas = told(muscular(data), data / "human" / "male_slim_cmu_mb.glb")
     figure("area under the ROC curve of muscles found", areas.muscles, 0.7, "")
     figure(
-        "the same over distance and position learnt elsewhere",
-        areas.muscles - areas.learnt_elsewhere[0],
+        "the same over distance and position along the limb, learnt elsewhere",
+        areas.muscles - areas.learnt_elsewhere[1],
         0.1,
         "",
     )
     assert areas.muscles >= 0.7
-    # by 0.1 only over the weakest baseline; over the others by less, and not at all over the one that was
-    # learnt on the answer with the place along the whole limb: see the results
-    assert areas.muscles >= areas.learnt_elsewhere[0] + 0.1
-    assert areas.muscles > max(areas.distance, *areas.learnt_elsewhere, areas.learnt_here[0])
+    assert areas.muscles >= max(areas.learnt_elsewhere) + 0.1
+    # by less over what learnt on the answer; and flesh tells nearly as much: see the results
+    assert areas.muscles > max(areas.distance, areas.flesh, *areas.learnt_here)
 
 
 @cache
