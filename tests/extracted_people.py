@@ -6,6 +6,7 @@ from functools import cache
 from pathlib import Path
 
 from benchmarks.muscle_people import motion_file
+
 from ecorche.body.character import Character
 from ecorche.body.compile import Body, compile_body
 from ecorche.body.evaluate import LiveFrames

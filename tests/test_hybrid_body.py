@@ -86,7 +86,8 @@ def test_garments_follow_the_skin_below_them(data: Path, figure: Figure) -> None
     assert worn
     moved, below = (hybrid[60].points[n].astype(np.float64) - plain[60].points[n] for n in (worn[0], skin))
     bind = [m.mesh.points.astype(np.float64) for m in body.character.meshes]
-    distance, nearest = cKDTree(bind[skin]).query(bind[worn[0]])
+    found = cKDTree(bind[skin]).query(bind[worn[0]])
+    distance, nearest = np.asarray(found[0]), np.asarray(found[1])
     close = distance < 0.01
     lag = np.linalg.norm(moved[close] - below[nearest[close]], axis=1)
     assert np.linalg.norm(moved, axis=1).max() > 3e-3
