@@ -51,7 +51,7 @@ def bulged(flat: Floats, at: float, width: float, height: float) -> Floats:
     away = np.abs((angle - at + np.pi) % (2.0 * np.pi) - np.pi) / width
     bell = np.where(away < 1.0, np.cos(0.5 * np.pi * np.minimum(away, 1.0)) ** 2, 0.0)
     radius = np.linalg.norm(flat, axis=1)
-    return flat * (1.0 + height * bell / radius)[:, None]
+    return np.asarray(flat * (1.0 + height * bell / radius)[:, None])
 
 
 def families() -> list[CuttingSurfaces]:
@@ -213,7 +213,7 @@ def test_of_two_groups_the_one_that_crosses_a_muscle_squarely_keeps_it() -> None
 
     square, bumps = cuts_with_normal(np.array([0.0, 1.0, 0.0]), 0)
     slant, others = cuts_with_normal(np.array([0.0, 0.6, 0.8]), 1)
-    both = [*bumps, *(Bump(20 + b.cut, *[0, 12, 6], b.prominence, b.weights) for b in others)]
+    both = [*bumps, *(Bump(20 + b.cut, 0, 12, 6, b.prominence, b.weights) for b in others)]
     tracks = [range(20, 40), range(20)]
     assert dominated(tracks, both, [*square, *slant]) == {0: 1}
     far = [Cut(1, c.rank, c.along, c.origin, c.frame, c.points + 0.2, c.flat, False) for c in slant]
