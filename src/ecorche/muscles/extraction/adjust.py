@@ -19,12 +19,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy.optimize import least_squares
 
-from ecorche.base.rotations import normalise
 from ecorche.base.signed_pieces import SignedPieces
-from ecorche.muscles.extraction.redrawn import space_rings_of
+from ecorche.muscles.extraction.matching import Face, FoundShape, TemplateLines, matched
 from ecorche.muscles.growing_muscles import GrowingMuscles
-from ecorche.muscles.loft import loft
-from ecorche.muscles.loft_frames import bind_axes
 from ecorche.muscles.lofted import LoftedMuscle
 from ecorche.muscles.muscle import Muscle
 from ecorche.muscles.musculature import Musculature
@@ -33,16 +30,6 @@ from ecorche.muscles.template.place import TENDON
 
 Floats = npt.NDArray[np.float64]
 
-BELLY = 0.5
-"""A muscle's belly is where it has this share of its thickness."""
-OVERLAP = 0.5
-"""Of the shorter of both bellies, this share lies within the other."""
-ALIKE = np.cos(np.radians(35.0))
-"""Cosine between their directions, at least."""
-WITHIN = 1.1
-"""The template's centre line lies within this radius of the ellipse, 1 on it."""
-UNDER = 0.6
-"""Its outer face lies at most this share of its own thickness below the ellipse's."""
 BELLY_SPREAD, SIZE_SPREAD, FULLNESS_SPREAD = 0.08, 0.25, 0.2
 """How much people differ: the belly's place, the logarithm of the thickness, the fullness of each half."""
 NOISE = 0.002
@@ -53,9 +40,6 @@ FARTHEST = 0.12
 """How far a belly may be moved, share of the muscle's length."""
 LEAST_LEFT = 0.7
 """A muscle that would keep less than this share of its thickness under the skin stays as it was."""
-COVERED = 0.5
-"""A muscle that others lie over by more than this share of its width is not what shows."""
-SAMPLES = 41
 
 
 class Adjustment(NamedTuple):
@@ -106,13 +90,13 @@ def adjusted(
         skin: The skin at bind.
         tissue: Least thickness of skin and fat over the muscles [m].
     """
-    lines = _Lines(template)
+    lines = TemplateLines(template)
     pairs = matched(template, found)
     shape = _shape_of(template)
     before = _numbers(shape)
-    off: dict[int, tuple[float, _Face]] = {}
+    off: dict[int, tuple[float, Face]] = {}
     for number, members in pairs.items():
-        one = _FoundShape(found[number])
+        one = FoundShape(found[number])
         _widen(shape, lines, members, one)
         for m in members:
             face = one.face(lines.points[m], lines.out[m], lines.t)
@@ -154,150 +138,6 @@ def adjusted(
         )
     alone = [m.name for number, m in enumerate(found) if number not in pairs]
     return Adjusted(tuple(muscles), tuple(told), tuple(alone), tuple(narrow))
-
-
-def matched(template: Musculature, found: Sequence[LoftedMuscle]) -> dict[int, list[int]]:
-    """Numbers of the template's muscles that each found one shows; each of them once, where it fits best."""
-    lines = _Lines(template)
-    best: dict[int, tuple[float, int]] = {}
-    for number, muscle in enumerate(found):
-        one = _FoundShape(muscle)
-        for m, known in enumerate(template.muscles):
-            if not set(known.reach.joints or known.joints) & set(muscle.reach or muscle.joints):
-                continue
-            score = one.overlap(lines, m)
-            if score > best.get(m, (0.0, -1))[0]:
-                best[m] = score, number
-    pairs: dict[int, list[int]] = {}
-    for m, (_, number) in sorted(best.items()):
-        if lines.covered(m) <= COVERED:
-            pairs.setdefault(number, []).append(m)
-    return dict(sorted(pairs.items()))
-
-
-class _Lines:
-    """The template's muscles at places along them: t (K,); centres, tangents, out, side (M, K, 3)."""
-
-    def __init__(self, template: Musculature) -> None:
-        spindles = template.spindles
-        self.t = np.linspace(0.02, 0.98, SAMPLES)
-        self.points, self.along, self.out = template.frames.bind.at(np.tile(self.t, (len(spindles), 1)))
-        self.side = np.cross(self.along, self.out)
-        self.half = spindles.thickness_at(self.t)
-        self.scale = spindles.scale
-        sweep = spindles.sweep_at(self.t)
-        self.centre = self.points + sweep[..., :1] * self.out + sweep[..., 1:] * self.side
-        self.length = spindles.bind_length
-
-    def covered(self, m: int) -> float:
-        """How much of a muscle's width at the belly other muscles lie over, share of it."""
-        k = int(np.argmax(self.half[m]))
-        away = self.centre - self.centre[m, k]
-        ahead = np.abs(away @ self.along[m, k])
-        near = np.argmin(ahead, axis=1)
-        rows = np.arange(len(near))
-        half, thick = self.half[rows, near], self.scale * self.half[rows, near]
-        beside = ahead[rows, near] < self.length * (self.t[1] - self.t[0])
-        over = away[rows, near] @ self.out[m, k] + thick - thick[m]
-        at, own = away[rows, near] @ self.side[m, k], half[m]
-        shared = np.minimum(at + half, own) - np.maximum(at - half, -own)
-        covers = beside & (over > 0.3 * thick[m]) & (over < 4.0 * (thick + thick[m])) & (rows != m)
-        return float(np.where(covers, np.maximum(shared, 0.0), 0.0).sum() / (2.0 * own))
-
-
-class _Face(NamedTuple):
-    """The outer face of a found muscle over a path: where along it (K,), and how high over it [m] (K,)."""
-
-    t: Floats
-    height: Floats
-    every: Floats
-
-    def off(self, outer: Floats, tissue: float) -> float:
-        """How far an outer face (samples,) at every place is from it, root mean square [m]."""
-        if len(self.t) == 0:
-            return 0.0
-        own = np.interp(self.t, self.every, outer)
-        return float(np.sqrt(np.mean((own - self.height + tissue) ** 2)))
-
-
-class _FoundShape:
-    """A found muscle's sections over the stretch where it shows."""
-
-    def __init__(self, muscle: LoftedMuscle) -> None:
-        u = np.linspace(muscle.rings.u[0], muscle.rings.u[-1], SAMPLES)
-        self.axes = bind_axes(muscle, u)
-        self.stretch, centre = loft(muscle.rings).at(u)
-        self.middle = self.axes.points + centre[:, :1] * self.axes.out + centre[:, 1:] * self.axes.side
-        self.basis = np.stack([self.axes.out, self.axes.side], axis=1)
-        steps = np.linalg.norm(np.diff(self.middle, axis=0), axis=1)
-        self.length = float(steps.sum())
-        self.outward = normalise(space_rings_of(muscle).outward.mean(axis=0))
-
-    def section(self, places: Floats) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
-        """Which section each place (K, 3) is nearest to, and whether it lies beside them and not beyond."""
-        away = places[:, None] - self.middle
-        nearest = np.argmin(np.sum(away**2, axis=-1), axis=1)
-        ahead = np.sum(away[np.arange(len(places)), nearest] * self.axes.along[nearest], axis=1)
-        step = self.length / SAMPLES
-        beyond = ((nearest == 0) & (ahead < -step)) | ((nearest == SAMPLES - 1) & (ahead > step))
-        return nearest, ~beyond
-
-    def on_circle(self, places: Floats, section: npt.NDArray[np.int64]) -> Floats:
-        """Places (K, 3) in their sections with the ellipse as unit circle, (K, 2)."""
-        flat = np.einsum("kix,kx->ki", self.basis[section], places - self.middle[section])
-        return np.asarray(np.linalg.solve(self.stretch[section], flat[..., None])[..., 0])
-
-    def overlap(self, lines: _Lines, m: int) -> float:
-        """How much a template's muscle lies in this one, 0 to 1; 0 where it does not."""
-        belly = lines.half[m] >= BELLY * lines.half[m].max()
-        places = lines.centre[m][belly]
-        section, beside = self.section(places)
-        radius = np.linalg.norm(self.on_circle(places, section), axis=1)
-        inside = beside & (radius <= WITHIN)
-        if not inside.any():
-            return 0.0
-        alike = np.abs(np.sum(lines.along[m][belly] * self.axes.along[section], axis=1))[inside].mean()
-        step = lines.length[m] * (lines.t[1] - lines.t[0])
-        shared = inside.sum() * step / min(belly.sum() * step, self.length)
-        if alike < ALIKE or shared < OVERLAP:
-            return 0.0
-        face = self.face(lines.points[m], lines.out[m], lines.t)
-        outer = lines.scale[m] * lines.half[m] + np.sum(
-            (lines.centre[m] - lines.points[m]) * lines.out[m], axis=1
-        )
-        thick = float(lines.scale[m] * lines.half[m].max())
-        if len(face.t) < 5:
-            return 0.0
-        below = float(np.median(face.height - np.interp(face.t, lines.t, outer)))
-        if below > UNDER * 2.0 * thick or float(np.mean(lines.out[m] @ self.outward)) < 0.5:
-            return 0.0
-        return float(
-            min(shared, 1.0) * alike * np.exp(-max(below, 0.0) / thick) / (1.0 + radius[inside].mean())
-        )
-
-    def face(self, points: Floats, out: Floats, t: Floats) -> _Face:
-        """How far along ``out`` (K, 3) from a path's points (K, 3) the outer face of the ellipses lies."""
-        section, beside = self.section(points)
-        start = self.on_circle(points, section)
-        way = np.linalg.solve(
-            self.stretch[section], np.einsum("kix,kx->ki", self.basis[section], out)[..., None]
-        )[..., 0]
-        a = np.sum(way * way, axis=1)
-        b = np.sum(start * way, axis=1)
-        c = np.sum(start * start, axis=1) - 1.0
-        root = b * b - a * c
-        good = beside & (root > 0.0) & (a > 0.0)
-        far = (-b + np.sqrt(np.maximum(root, 0.0))) / np.where(a > 0.0, a, 1.0)
-        good &= far > 0.0
-        return _Face(t[good], far[good], t)
-
-    def across(self, place: Floats, side: Floats) -> tuple[float, float]:
-        """Middle and half-width of the section nearest to a place, along ``side`` from that place [m]."""
-        section, _ = self.section(place[None])
-        flat = self.basis[section[0]] @ side
-        return float((self.middle[section[0]] - place) @ side), float(
-            np.linalg.norm(self.stretch[section[0]] @ flat)
-        )
 
 
 class _Shape:
@@ -352,7 +192,7 @@ def _outer(t: Floats, belly: float, out: float, arch: float, first: float, secon
     return np.asarray(out * made.thickness_at(t)[0] + arch * made.sweep_at(t)[0, :, 0])
 
 
-def _widen(shape: _Shape, lines: _Lines, members: Sequence[int], one: _FoundShape) -> None:
+def _widen(shape: _Shape, lines: TemplateLines, members: Sequence[int], one: FoundShape) -> None:
     """Widths and leans of the muscles that share a bump, so that together they are as wide as it, halfway."""
     middle = int(np.argmin(np.abs(lines.t - 0.5)))
     side = lines.side[members[0], middle]
@@ -372,7 +212,7 @@ def _widen(shape: _Shape, lines: _Lines, members: Sequence[int], one: _FoundShap
         shape.side[m] *= factor
 
 
-def _fit(shape: _Shape, m: int, face: _Face, tissue: float) -> None:
+def _fit(shape: _Shape, m: int, face: Face, tissue: float) -> None:
     """Belly, half-thickness, arch and fullness of one muscle by its outer face."""
     belly, out, arch = float(shape.belly[m]), float(shape.out[m]), float(shape.arch[m])
     full = shape.fullness[:, m].copy()
