@@ -100,13 +100,16 @@ def test_a_finer_skin_meets_its_border_more_gently(data: Path, monkeypatch: pyte
     """Where a weight were cut off, the last moved vertices would move as far on any skin."""
     path = data / "human" / f"{PEOPLE['average man']}.glb"
 
-    def rates() -> list[float]:
+    def rates() -> Floats:
         coarse, fine = (_creases(data, path, times) for times in (0, 1))
-        return [fine[pose].jump / coarse[pose].jump for pose in coarse]
+        return np.array([fine[pose].jump / coarse[pose].jump for pose in coarse])
 
-    assert max(rates()) < 0.75
+    gentle = rates()
+    assert (gentle < 0.8).all()
     with _fades(monkeypatch, Fades(ends=_NONE, rim=_NONE, depth=_NONE, limb=_NONE)):
-        assert min(rates()) > 0.8
+        cut_off = rates()
+    assert (cut_off > 1.25 * gentle).all()
+    assert np.median(cut_off) > 0.9
 
 
 MOVES = ("walk", "run", "jump", "second jump")
