@@ -4,11 +4,11 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMPS := .cache/stamps
 
-.PHONY: help demo test test-oldest bench pictures docs lint clean
+.PHONY: help demo test test-oldest bench pictures extraction-pictures docs lint clean
 .DEFAULT_GOAL := help
 
 help:  ## this list
-	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 21
 
 demo: $(STAMPS)/python  ## the built-in écorché and a real person flex: a film, a picture, a USD and a glTF file in out/
 	@$(BIN)/python examples/demo.py out
@@ -32,6 +32,9 @@ bench: $(STAMPS)/python $(STAMPS)/peers  ## measure, and write benchmarks/RESULT
 
 pictures: $(STAMPS)/python  ## muscles of five real people in eight poses, as sheets in out/pictures; takes a while
 	$(BIN)/python examples/muscle_pictures.py out/pictures
+
+extraction-pictures: $(STAMPS)/python  ## muscles found in the skin of people and creatures, as sheets in out/extraction
+	$(BIN)/python examples/extraction_pictures.py out/extraction
 
 docs: $(STAMPS)/python  ## regenerate what the docs hold of generated text
 	$(BIN)/python -m ecorche.document.schema

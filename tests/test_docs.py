@@ -118,13 +118,30 @@ def test_the_page_on_muscles_runs_and_says_what_it_shows(
         assert 1e-4 < np.abs(points(one) - points(other)).max() < 0.05, f"{one}, {other}"
 
 
-def test_the_readmes_picture_is_small_and_made_by_its_own_command() -> None:
-    readme = (ROOT / "README.md").read_text()
-    shown = re.findall(r"!\[[^\]]+\]\((docs/pictures/(\S+))\)", readme)
-    assert [name for _, name in shown] == [file.name for file in (ROOT / "docs" / "pictures").iterdir()]
-    for path, name in shown:
-        assert (ROOT / path).stat().st_size < 300_000
-        assert re.search(rf"^\$ ecorche render .*-o {name}$", readme, flags=re.MULTILINE)
+def test_pictures_of_pages_are_small_and_made_by_the_pages_own_commands() -> None:
+    shown = []
+    for page in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))):
+        text = page.read_text()
+        for link in re.findall(r"!\[[^\]]+\]\((\S+\.png)\)", text):
+            picture = page.parent / link
+            shown.append(picture.name)
+            assert picture.stat().st_size < 300_000
+            assert re.search(rf"^\$ ecorche render .*-o {picture.name}$", text, flags=re.MULTILINE), link
+    assert sorted(shown) == sorted(file.name for file in (ROOT / "docs" / "pictures").iterdir())
+
+
+def test_the_pictures_of_found_muscles_are_drawn_as_their_page_says(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    shutil.copy(data / "human" / "male_muscular_cmu_mb.glb", tmp_path / "muscular.glb")
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    page = (ROOT / "docs" / "extraction.md").read_text()
+    section = re.search(r"^## How to read the pictures\n(.*?)(?=^## )", page, flags=re.MULTILINE | re.DOTALL)
+    assert section is not None
+    assert len(_follow(section[1], tmp_path)) == 3
+    assert (tmp_path / "extraction.png").stat().st_size > 50_000
+    assert (tmp_path / "hybrid.png").stat().st_size > 50_000
 
 
 def test_paths_that_the_house_is_told_by_exist() -> None:
