@@ -70,7 +70,7 @@ def export(
     from ecorche.cli.subject import read_subject, subject_motion
     from ecorche.errors import DocumentError, WriteError
     from ecorche.io.formats import WriteOptions, module_for, write_take
-    from ecorche.render.joint_errors import plot_joint_errors
+    from ecorche.render.joint_errors import plot_joint_errors, require_plot
 
     require_folder(output)
     module_for(output, "write_take", WriteError)
@@ -80,6 +80,10 @@ def export(
             where=output,
             remedy=f"Use one of {', '.join(SUFFIXES)}",
         )
+    if error_plot is not None:
+        require_plot(error_plot)
+    if drivers is not None:
+        require_folder(drivers)
     subject = read_subject(rig)
     if subject.rig is None:
         raise DocumentError(

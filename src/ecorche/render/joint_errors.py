@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -22,15 +23,7 @@ def plot_joint_errors(path: Path, jointed: JointedCharacter, errors: Sequence[Jo
     Left, for each budget, the share of the vertices that muscles move that is never off by more than so much;
     right, the vertices from before and behind, coloured by how far each is off at most by the first budget.
     """
-    if path.suffix.lower() != ".png":
-        raise WriteError(f"{path.suffix!r} is no picture to plot to", where=path, remedy="Use .png")
-    require_folder(path)
-    try:
-        import matplotlib
-    except ImportError as missing:
-        raise MissingPackageError(
-            "plots need the package matplotlib", remedy="Install it: pip install 'ecorche[render]'"
-        ) from missing
+    matplotlib = require_plot(path)
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
@@ -77,3 +70,19 @@ def _normals(mesh: Mesh) -> npt.NDArray[np.float64]:
     """Unit normals at bind, (vertices, 3)."""
     points = mesh.points.astype(np.float64)
     return vertex_normals(points, mesh.triangles(), np.arange(len(points), dtype=np.int32))
+
+
+def require_plot(path: Path) -> Any:
+    """Refuse what cannot be plotted to, before anything is computed; the package that plots."""
+    if path.suffix.lower() != ".png":
+        raise WriteError(f"{path.suffix!r} is no picture to plot to", where=path, remedy="Use .png")
+    require_folder(path)
+    try:
+        import matplotlib
+        import matplotlib.cm
+        import matplotlib.colors
+    except ImportError as missing:
+        raise MissingPackageError(
+            "plots need the package matplotlib", remedy="Install it: pip install 'ecorche[render]'"
+        ) from missing
+    return matplotlib

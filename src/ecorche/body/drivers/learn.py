@@ -5,8 +5,11 @@ muscle joints do; the strongest `MOST` drive. The polynomial (`terms`) is the le
 within the joints' limits, with a ridge that keeps coefficients of rare terms small. Activation by the joints
 is part of what is learnt: a pose is taken as held.
 
-Radial basis functions were tried on the same poses. With as many numbers as the polynomial has they are no
-better, and with four times as many by a quarter; polynomials stay.
+Other ways were measured on one man, a seventh of his muscle joints, on frames of four captured motions: error
+of the joints' shifts in mm rms, and numbers in the table. This one: 0.46, 297,000. Fourth powers too: 0.39,
+450,000. Second powers only: 0.69, 196,000. Radial basis functions (cubic, centres furthest from each other)
+with 64, 128 and 256 centres: 0.44, 539,000; 0.36, 1,048,000; 0.30, 2,066,000. The choice was for small
+tables, made with those motions in sight; other people were only measured.
 """
 
 from __future__ import annotations
