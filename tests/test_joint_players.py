@@ -224,7 +224,7 @@ def degrees(a: npt.NDArray[np.floating], b: npt.NDArray[np.floating]) -> Floats:
 def test_blender_shows_the_same(
     blender: str, exported: list[tuple[Path, JointedCharacter, Motion]], folder: Path, figure: Figure
 ) -> None:
-    """Blender computes normals from the points, as we do, so they agree where points do."""
+    """Points only: its normals ride on the deformed surface, docs/drivers.md says how near."""
     worst = 0.0
     for path, made, motion in exported:
         out = folder / f"{path.stem}.npz"
