@@ -104,7 +104,11 @@ def posed(character: Character, turns: Mapping[str, Floats]) -> Character:
 
 
 def with_joints(
-    character: Character, names: tuple[str, ...], parents: npt.NDArray[np.integer], local: Floats, tails: Floats
+    character: Character,
+    names: tuple[str, ...],
+    parents: npt.NDArray[np.integer],
+    local: Floats,
+    tails: Floats,
 ) -> Character:
     """On another skeleton whose first joints are its own."""
     skeleton = Skeleton(names, np.asarray(parents, np.int32), local, local, tails)
