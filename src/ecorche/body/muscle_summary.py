@@ -20,7 +20,9 @@ from ecorche.body.rig import joint_models
 from ecorche.document.files import Rig
 from ecorche.errors import EcorcheError
 from ecorche.muscles.loft import THINNEST
+from ecorche.muscles.lofted import LoftedMuscle
 from ecorche.muscles.lofted_posing import Lofts
+from ecorche.muscles.muscle import Muscle
 from ecorche.muscles.musculature import Musculature
 from ecorche.muscles.scapula import difference_with
 from ecorche.muscles.volume import contract
@@ -192,45 +194,35 @@ class _Measured:
 
 
 def _spindle_rows(muscles: BodyMuscles, over: _Range, poses: int) -> Iterator[MuscleSummary]:
-    musculature, influences = muscles.musculature, muscles.influences
-    vertices = np.bincount(influences.muscles, minlength=len(musculature.muscles))
-    at_bind = contract(musculature.spindles, musculature.spindles.bind_length).volumes()
-    for m, muscle in enumerate(musculature.muscles):
-        yield MuscleSummary(
-            name=muscle.name,
-            muscle=muscle.muscle,
-            group=muscle.group,
-            length=float(over.at_bind[m]),
-            shortest=float(over.shortest[m]),
-            longest=float(over.longest[m]),
-            volume_cm3=1e6 * float(at_bind[m]),
-            volume_error=float(over.error[m]),
-            held=float(over.held[m]) / max(poses, 1),
-            vertices=int(vertices[m]),
-            max_force=muscle.max_force,
-            gain=float(muscles.gains[m]),
-        )
+    vertices = np.bincount(muscles.influences.muscles, minlength=len(muscles.gains))
+    for m, muscle in enumerate(muscles.musculature.muscles):
+        yield _row(muscle, over, m, poses, int(vertices[m]), float(muscles.gains[m]))
 
 
 def _loft_rows(lofts: BodyLofts, over: _Range, poses: int) -> Iterator[MuscleSummary]:
     vertices = (lofts.over.weight > 0.0).sum(axis=1)
     for m, muscle in enumerate(lofts.lofts.muscles):
-        yield MuscleSummary(
-            name=muscle.name,
-            muscle=muscle.muscle,
-            group=muscle.group,
-            length=float(over.at_bind[m]),
-            shortest=float(over.shortest[m]),
-            longest=float(over.longest[m]),
-            volume_cm3=1e6 * float(over.volume[m]),
-            volume_error=float(over.error[m]),
-            held=float(over.held[m]) / max(poses, 1),
-            vertices=int(vertices[m]),
-            max_force=muscle.max_force,
-            gain=float(lofts.lofts.gains[m]),
-            found=True,
-            prominence=muscle.prominence,
-        )
+        row = _row(muscle, over, m, poses, int(vertices[m]), float(lofts.lofts.gains[m]))
+        yield replace(row, found=True, prominence=muscle.prominence)
+
+
+def _row(
+    muscle: Muscle | LoftedMuscle, over: _Range, m: int, poses: int, vertices: int, gain: float
+) -> MuscleSummary:
+    return MuscleSummary(
+        name=muscle.name,
+        muscle=muscle.muscle,
+        group=muscle.group,
+        length=float(over.at_bind[m]),
+        shortest=float(over.shortest[m]),
+        longest=float(over.longest[m]),
+        volume_cm3=1e6 * float(over.volume[m]),
+        volume_error=float(over.error[m]),
+        held=float(over.held[m]) / max(poses, 1),
+        vertices=vertices,
+        max_force=muscle.max_force,
+        gain=gain,
+    )
 
 
 def skin_moved_by(body: Body, muscle: str) -> Floats:

@@ -18,8 +18,9 @@ from ecorche.body.displacement import Displacement, bulge_in_frame
 from ecorche.body.frames import PointSet
 from ecorche.body.garments import garment_transfers
 from ecorche.body.muscle_specs import muscles_of
+from ecorche.body.painting import painted_weights
 from ecorche.document.files import Rig
-from ecorche.errors import DocumentError, EcorcheError
+from ecorche.errors import EcorcheError
 from ecorche.muscles.activation import (
     ActivationSource,
     Anticipating,
@@ -168,7 +169,11 @@ def compile_muscles(character: Character, rig: Rig, bind: Sequence[PointSet]) ->
         template=_neighbourhoods(joined, bind[skin], body.mesh.triangles()),
         weighting=[muscle.reach.weighting for muscle in muscles],
         radius=_radii(muscles),
-        painted=_painted(rig, muscles, body.name),
+        painted={
+            number: painted_weights(rig, ("muscles", "named", muscle.name), muscle.reach.painted, body.name)
+            for number, muscle in enumerate(muscles)
+            if muscle.reach.painted
+        },
         names=joined.names,
         carriers=_carriers(joined),
         squares=edge_squares(bind[skin], body.mesh.triangles()),
@@ -242,24 +247,3 @@ def _radii(muscles: Sequence[Muscle]) -> Floats:
             for muscle in muscles
         ]
     )
-
-
-def _painted(rig: Rig, muscles: Sequence[Muscle], body: str) -> dict[int, Floats]:
-    """Painted weights by muscle number, each (vertices,)."""
-    found = {}
-    for number, muscle in enumerate(muscles):
-        name = muscle.reach.painted
-        if name:
-            where = f'{rig.source}, muscles.named["{muscle.name}"].influence.painted'
-            if name not in rig.maps:
-                raise DocumentError(
-                    f"there is no map {name!r}", where=where, remedy="Paint it, or leave it out"
-                )
-            if rig.spec.maps[name].mesh != body:
-                raise DocumentError(
-                    f"the map {name!r} is painted on {rig.spec.maps[name].mesh!r}, the body is {body!r}",
-                    where=where,
-                    remedy="Paint it on the body",
-                )
-            found[number] = np.asarray(rig.maps[name], np.float64)
-    return found

@@ -84,7 +84,7 @@ class LoftedMuscleSpec(Spec):
     """The muscle it branches from."""
     prominence: Annotated[float, Field(ge=0.0)] = 0.0
     """How far the skin over it stands out [m]; 0 where nobody measured it."""
-    largest_bulge: Annotated[float, Field(ge=1.0, le=3.0)] = 1.3
+    largest_bulge: Annotated[float, Field(ge=1.0, le=3.0)] = 1.15
     """The bulge at full activation; 1 does not bulge."""
     max_force: Annotated[float, Field(ge=0.0)] = 0.0
     """The force at full activation [N]."""

@@ -12,9 +12,12 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from ecorche.muscles.activation import LARGEST_BULGE, Action
+from ecorche.muscles.activation import Action
 
 Floats = npt.NDArray[np.float64]
+
+FOUND_BULGE = 1.15
+"""T_max of a muscle found in the skin: its ellipse reaches the skin, so all of its bulge shows."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +95,7 @@ class LoftedMuscle:
     painted: str = ""
     reach: tuple[int, ...] = ()
     max_force: float = 0.0
-    largest_bulge: float = LARGEST_BULGE
+    largest_bulge: float = FOUND_BULGE
     actions: tuple[Action, ...] = field(default=())
     prominence: float = 0.0
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -88,6 +89,28 @@ class Extraction:
         return f"Extraction({len(self.muscles)} muscles, {len(self.cuts)} sections, {len(self.bumps)} bumps)"
 
 
+class _Skin(NamedTuple):
+    """A skin without seams.
+
+    Attributes:
+        points: At bind [m], (V, 3).
+        triangles: (T, 3).
+        joints, shares: Which joints move each vertex, and how much, (V, K) each.
+    """
+
+    points: Floats
+    triangles: Ints
+    joints: Ints
+    shares: Floats
+
+    @property
+    def dominant(self) -> Ints:
+        """The joint that moves each vertex most, (V,)."""
+        if len(self.joints) == 0:
+            return np.zeros(0, np.int64)
+        return np.asarray(self.joints[np.arange(len(self.joints)), np.argmax(self.shares, axis=1)])
+
+
 def extract_muscles(
     points: npt.ArrayLike,
     triangles: npt.ArrayLike,
@@ -119,19 +142,16 @@ def skin_regions(
 
     The arguments are those of `extract_muscles`.
     """
-    places, corners, joints, shares = _joined(points, triangles, weights)
-    dominant = (
-        joints[np.arange(len(joints)), np.argmax(shares, axis=1)] if len(joints) else np.zeros(0, np.int64)
-    )
+    skin = _joined(points, triangles, weights)
     left_out: list[LeftOut] = []
-    regions = list(_limb_regions(places, corners, joints, shares, dominant, skeleton, naming, left_out))
-    regions += _trunk_regions(places, corners, joints, shares, dominant, skeleton, naming, left_out)
+    regions = list(_limb_regions(skin, skeleton, naming, left_out))
+    regions += _trunk_regions(skin, skeleton, naming, left_out)
     return regions, left_out
 
 
 def _joined(
     points: npt.ArrayLike, triangles: npt.ArrayLike, weights: tuple[npt.ArrayLike, npt.ArrayLike]
-) -> tuple[Floats, Ints, Ints, Floats]:
+) -> _Skin:
     """The skin with vertices of one place made one; it has the weights of the first of them."""
     places = np.asarray(points, np.float64).reshape(-1, 3)
     joints, shares = np.asarray(weights[0], np.int64), np.asarray(weights[1], np.float64)
@@ -150,21 +170,14 @@ def _joined(
     rank[order] = np.arange(len(order))
     kept = first[order]
     corners = rank[which.reshape(-1)][np.asarray(triangles, np.int64).reshape(-1, 3)]
-    return places[kept], corners, joints[kept], shares[kept]
+    return _Skin(places[kept], corners, joints[kept], shares[kept])
 
 
 def _limb_regions(
-    points: Floats,
-    triangles: Ints,
-    joints: Ints,
-    shares: Floats,
-    dominant: Ints,
-    skeleton: Skeleton,
-    naming: Naming,
-    left_out: list[LeftOut],
+    skin: _Skin, skeleton: Skeleton, naming: Naming, left_out: list[LeftOut]
 ) -> Iterator[Region]:
     """The regions of all limbs."""
-    plan = plan_trunk(skeleton, naming, points, dominant)
+    plan = plan_trunk(skeleton, naming, skin.points, skin.dominant)
     if isinstance(plan, str):
         alone = lone_limbs(skeleton)
         if alone is None:
@@ -175,7 +188,7 @@ def _limb_regions(
     left_out += ends
     balls = {root.ball for root in plan.roots}
     for bone in bones:
-        cuts = limb_cuts(bone, points, triangles, membership(bone, joints, shares), 0)
+        cuts = limb_cuts(bone, skin.points, skin.triangles, membership(bone, skin.joints, skin.shares), 0)
         if isinstance(cuts, str):
             left_out.append((bone.full_name, cuts))
             continue
@@ -187,23 +200,16 @@ def _limb_regions(
 
 
 def _trunk_regions(
-    points: Floats,
-    triangles: Ints,
-    joints: Ints,
-    shares: Floats,
-    dominant: Ints,
-    skeleton: Skeleton,
-    naming: Naming,
-    left_out: list[LeftOut],
+    skin: _Skin, skeleton: Skeleton, naming: Naming, left_out: list[LeftOut]
 ) -> Iterator[Region]:
     """The regions of the trunk; their bumps are as prominent as they must be."""
-    trunk = trunk_regions(points, triangles, dominant, skeleton, naming)
+    trunk = trunk_regions(skin.points, skin.triangles, skin.dominant, skeleton, naming)
     left_out += trunk.left_out
     if trunk.plan is None:
         return
-    made = TrunkMuscles(trunk.plan, skeleton, points, joints, shares)
+    made = TrunkMuscles(trunk.plan, skeleton, skin.points, skin.joints, skin.shares)
     for region in trunk.regions:
-        cuts, bumps = trunk_bumps(region, points, trunk.plan)
+        cuts, bumps = trunk_bumps(region, skin.points, trunk.plan)
         yield Region(region.name, cuts, bumps, trunk_ellipse, made.maker(region), prominent=0.0)
 
 
