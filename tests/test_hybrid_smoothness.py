@@ -236,4 +236,6 @@ def test_a_muscle_that_pops_is_found_out(data: Path) -> None:
     popping = LiveFrames(hybrid.body, hybrid.motion, activation=hybrid.activation.copy())
     assert popping.activation is not None
     popping.activation[half:] = 1.0
-    assert (_in_windows(*_accelerations(popping, plain)) > 2.0).mean() > 0.005
+    found = _in_windows(*_accelerations(popping, plain))
+    assert found.max() > 8.0  # far beyond what any found muscle is allowed
+    assert (found > 2.0).any(axis=0).mean() > 0.1  # on much of the skin that muscles move
