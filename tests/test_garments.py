@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -26,7 +27,7 @@ from ecorche.muscles.musculature import Musculature, musculature
 from ecorche.muscles.template import TEMPLATE, place
 from ecorche.skeleton.kinematics import difference_from_bind
 from ecorche.skeleton.naming import recognise
-from ecorche.skin.delta_transfer import DeltaTransfer, Falloff
+from ecorche.skin.delta_transfer import DeltaTransfer, Falloff, FollowedSkin
 from ecorche.skin.influence import influence
 from ecorche.skin.sliding import SlidingSkin
 from ecorche.skin.weights import SkinWeights, rigid_weights, weights_from_table
@@ -67,6 +68,18 @@ def tube_surface(radius: float, rings: int = 41, around: int = 48) -> tuple[Poin
     return mesh.points, mesh.triangles()
 
 
+def worn_over(
+    body: npt.ArrayLike,
+    triangles: npt.ArrayLike,
+    cloth: npt.ArrayLike,
+    *,
+    body_weights: SkinWeights | None = None,
+    weights: SkinWeights | None = None,
+    falloff: Falloff | None = None,
+) -> DeltaTransfer:
+    return DeltaTransfer(FollowedSkin(body, triangles, body_weights, falloff=falloff), cloth, weights)
+
+
 # --- what a frame does --------------------------------------------------------------------------
 
 
@@ -74,7 +87,7 @@ def test_without_displacement_every_bit_stays() -> None:
     body, triangles = tube_surface(0.1)
     cloth = tube_surface(0.11, 17, 20)[0].copy()
     cloth[3, 1] = -0.0
-    transfer = DeltaTransfer(body, triangles, cloth)
+    transfer = worn_over(body, triangles, cloth)
     assert transfer.matrix.nnz > len(cloth)
     assert transfer.apply(np.zeros_like(body), cloth).tobytes() == cloth.tobytes()
     assert transfer.apply(np.full_like(body, -0.0), cloth).tobytes() == cloth.tobytes()
@@ -84,14 +97,14 @@ def test_a_frame_is_the_matrix_in_place_or_not_on_any_number_of_threads() -> Non
     body, triangles = tube_surface(0.1, 81, 96)
     cloth = tube_surface(0.12, 161, 120)[0]
     deltas = np.random.default_rng(0).normal(scale=0.01, size=body.shape).astype(np.float32)
-    transfer = DeltaTransfer(body, triangles, cloth)
+    transfer = worn_over(body, triangles, cloth)
     moved = transfer.apply(deltas, cloth)
     np.testing.assert_allclose(moved, cloth + transfer.matrix.astype(np.float64) @ deltas, atol=2e-7)
     out = cloth.copy()
     assert transfer.apply(deltas, out, out) is out
     assert out.tobytes() == moved.tobytes()
     with at_most_threads(1):
-        alone = DeltaTransfer(body, triangles, cloth)
+        alone = worn_over(body, triangles, cloth)
         assert alone.apply(deltas, cloth).tobytes() == moved.tobytes()
     assert alone.matrix.data.tobytes() == transfer.matrix.data.tobytes()
 
@@ -99,10 +112,10 @@ def test_a_frame_is_the_matrix_in_place_or_not_on_any_number_of_threads() -> Non
 def test_turned_shifted_or_mirrored_bodies_dress_the_same_way() -> None:
     body, triangles = both(plate(0.0), plate(0.05))
     cloth = plate(0.02, 0.3, 0.017)[0]
-    upright = DeltaTransfer(body, triangles, cloth, falloff=FALLOFF).matrix
+    upright = worn_over(body, triangles, cloth, falloff=FALLOFF).matrix
     turn = Rotation.from_rotvec([0.4, -1.1, 0.7]).as_matrix()
     for linear, corners in ((turn, triangles), (np.diag([-1.0, 1.0, 1.0]), triangles[:, ::-1])):
-        moved = DeltaTransfer(body @ linear.T + 3.0, corners, cloth @ linear.T + 3.0, falloff=FALLOFF).matrix
+        moved = worn_over(body @ linear.T + 3.0, corners, cloth @ linear.T + 3.0, falloff=FALLOFF).matrix
         assert np.abs((moved - upright).data).max() < 1e-5
 
 
@@ -113,7 +126,7 @@ def test_cloth_on_skin_follows_wholly_and_hair_far_away_not_at_all() -> None:
     body, triangles = plate(0.0)
     heights = np.array([0.0, 0.01, 0.02, 0.04, 0.06, 0.08, 0.0999, 0.1, 0.3])
     cards = np.stack([np.zeros(9), heights, np.zeros(9)], axis=1)
-    transfer = DeltaTransfer(body, triangles, cards, falloff=FALLOFF)
+    transfer = worn_over(body, triangles, cards, falloff=FALLOFF)
     share = np.asarray(transfer.matrix.sum(axis=1))
     np.testing.assert_allclose(share, smooth_step((0.1 - heights) / 0.08), atol=1e-6)
     assert share[:3].tolist() == pytest.approx([1.0, 1.0, 1.0], abs=1e-6)
@@ -125,9 +138,8 @@ def test_cloth_on_skin_follows_wholly_and_hair_far_away_not_at_all() -> None:
 def test_the_fall_off_grows_with_the_body() -> None:
     body, triangles = tube_surface(0.1)
     cloth = tube_surface(0.12)[0]
-    small, large = (DeltaTransfer(s * body, triangles, s * cloth) for s in (1.0, 20.0))
-    assert small.falloff.near == pytest.approx(1 / 87.5)
-    assert large.falloff.far == pytest.approx(20 * small.falloff.far)
+    small, large = (worn_over(s * body, triangles, s * cloth) for s in (1.0, 20.0))
+    assert FollowedSkin(body, triangles).falloff.near == pytest.approx(1 / 87.5)
     assert np.abs((small.matrix - large.matrix).data).max() < 1e-4
 
 
@@ -137,7 +149,7 @@ def test_on_the_skin_it_is_the_skins_own_interpolation() -> None:
     chosen = rng.integers(len(triangles), size=500)
     inside = rng.dirichlet([1.0, 1.0, 1.0], 500)
     places = np.einsum("pc,pcx->px", inside, body[triangles[chosen]].astype(np.float64))
-    matrix = DeltaTransfer(body, triangles, places).matrix
+    matrix = worn_over(body, triangles, places).matrix
     rows = np.repeat(np.arange(500), 3)
     truth = sparse.csr_array((inside.reshape(-1), (rows, triangles[chosen].reshape(-1))), shape=matrix.shape)
     assert np.abs((matrix - truth).toarray()).max() < 0.01
@@ -149,7 +161,7 @@ def test_where_two_parts_are_equally_near_the_cloth_does_not_tear() -> None:
     upper = walls[:, 1] > 0.0
     line = np.linspace(0.0, 0.04, 401)
     cloth = np.stack([np.zeros(401), line, np.zeros(401)], axis=1)
-    transfer = DeltaTransfer(walls, triangles, cloth, falloff=FALLOFF)
+    transfer = worn_over(walls, triangles, cloth, falloff=FALLOFF)
     follows = transfer.matrix.astype(np.float64) @ np.where(upper, 1.0, -1.0)
     assert follows[0] == pytest.approx(-1.0)
     assert follows[-1] == pytest.approx(1.0)
@@ -162,10 +174,33 @@ def test_bones_below_the_skin_stay_where_the_joints_put_them() -> None:
     deltas = np.zeros_like(body)
     deltas[:, 0] = 0.01
     inner = np.array([[0.0, 0.5, r] for r in (0.0, 0.06, 0.08, 0.0945, 0.0995, 0.101)], np.float32)
-    followed = DeltaTransfer(body, triangles, inner).apply(deltas, inner)[:, 0] - inner[:, 0]
+    followed = worn_over(body, triangles, inner).apply(deltas, inner)[:, 0] - inner[:, 0]
     np.testing.assert_array_equal(followed[:3], 0.0)
     assert 0.0 < followed[3] < 0.01
     np.testing.assert_allclose(followed[4:], 0.01, rtol=1e-3)
+
+
+def test_bones_inside_the_skin_follow_no_muscle_and_what_is_worn_does() -> None:
+    """Of three rigid pieces and a soft one, the bone alone, however near the skin, is left to its joint."""
+    body = tube(41, 48, 1.0, 0.1)
+    surface = body.meshes[0]
+    rings = {"bone": 0.099, "bracelet": 0.104, "lesser body": 0.099}
+    pieces = [
+        replace(
+            surface,
+            mesh=replace(
+                surface.mesh,
+                name=name,
+                points=surface.mesh.points * np.array([r / 0.1, 1.0, r / 0.1], np.float32),
+            ),
+            weights=surface.weights if name == "lesser body" else rigid_weights(len(surface.mesh.points), 1),
+        )
+        for name, r in rings.items()
+    ]
+    prop = replace(surface, mesh=replace(surface.mesh, name="prop"), weights=None)
+    dressed = replace(body, meshes=(surface, *pieces, prop))
+    found = garment_transfers(dressed, 0, _bind(dressed))
+    assert [transfer is not None for transfer in found] == [False, False, True, True, False]
 
 
 # --- joints -------------------------------------------------------------------------------------
@@ -178,10 +213,10 @@ def test_an_arm_never_moves_the_cloth_of_the_flank() -> None:
     cloth = plate(0.025, 0.3, 0.017)[0]  # 25 mm off the flank, 5 mm from the arm
     body_weights = weights_from_table(moves[:, None], np.ones((len(body), 1)), 2, "body")
     own = rigid_weights(len(cloth), 0)
-    dressed = DeltaTransfer(body, triangles, cloth, body_weights=body_weights, weights=own, falloff=FALLOFF)
+    dressed = worn_over(body, triangles, cloth, body_weights=body_weights, weights=own, falloff=FALLOFF)
     assert dressed.matrix[:, moves == 1].nnz == 0
     np.testing.assert_allclose(dressed.matrix.sum(axis=1), FALLOFF.share(0.025), atol=1e-6)
-    careless = DeltaTransfer(body, triangles, cloth, falloff=FALLOFF)
+    careless = worn_over(body, triangles, cloth, falloff=FALLOFF)
     assert careless.matrix[:, moves == 1].sum() > 0.9 * len(cloth)
 
 
@@ -190,16 +225,14 @@ def test_a_lesser_mesh_without_twist_joints_follows_all_the_same_but_a_vest_leav
     lower = body[:, 1] < 0.5
     body_weights = weights_from_table(np.where(lower, 0, 1)[:, None], np.ones((len(body), 1)), 2, "body")
     lesser = tube_surface(0.1, 15, 20)[0]
-    whole = DeltaTransfer(
+    whole = worn_over(
         body, triangles, lesser, body_weights=body_weights, weights=rigid_weights(len(lesser), 0)
     )
     np.testing.assert_allclose(whole.matrix.sum(axis=1), 1.0, atol=1e-5)
     vest = lesser[lesser[:, 1] < 0.6]  # covers only a little of what joint 1 moves
-    part = DeltaTransfer(
-        body, triangles, vest, body_weights=body_weights, weights=rigid_weights(len(vest), 0)
-    )
+    part = worn_over(body, triangles, vest, body_weights=body_weights, weights=rigid_weights(len(vest), 0))
     assert part.matrix[:, body[:, 1] > 0.51].nnz == 0
-    skirt = DeltaTransfer(  # joint 7 is its own
+    skirt = worn_over(  # joint 7 is its own
         body, triangles, vest, body_weights=body_weights, weights=rigid_weights(len(vest), 7)
     )
     np.testing.assert_array_equal(skirt.matrix.toarray(), part.matrix.toarray())
@@ -224,7 +257,7 @@ def test_a_swelling_limb_comes_through_by_as_much_as_it_swells_beyond_the_cloth(
     assert abs(swollen[bare.worst_vertex, 1] - 0.5) < 0.03
     assert (bare.plain_through, bare.plain_deepest, bare.uncovered) == (0, 0.0, 0)
     assert "15.0 mm at most; without muscles 0" in bare.line()
-    follows = DeltaTransfer(body, triangles, cloth).apply(swelling, cloth)
+    follows = worn_over(body, triangles, cloth).apply(swelling, cloth)
     assert cover.check(swollen, follows, body, cloth).through == 0
     assert cover.check(swollen, follows, body, cloth).line().startswith("none of")
 
@@ -335,7 +368,7 @@ def test_a_coarser_mesh_of_the_same_man_gets_his_own_displacements(data: Path) -
     square, hit, place = igl.point_mesh_squared_distance(coarse, points, triangles)
     inside = igl.barycentric_coordinates(place, *(points[triangles[hit, c]] for c in range(3)))
     weights = _interpolated(body.weights, triangles[hit], inside)
-    transfer = DeltaTransfer(points, triangles, coarse, body_weights=body.weights, weights=weights)
+    transfer = worn_over(points, triangles, coarse, body_weights=body.weights, weights=weights)
     deltas = muscled - plain[0]
     truth = np.einsum("pc,pcx->px", inside, deltas[triangles[hit]])
     still = np.zeros((len(coarse), 3), np.float32)
@@ -361,7 +394,7 @@ def _interpolated(weights: SkinWeights, corners: Ints, inside: Floats) -> SkinWe
 def test_what_does_not_fit_is_refused() -> None:
     body, triangles = tube_surface(0.1)
     cloth = tube_surface(0.11, 9, 12)[0]
-    transfer = DeltaTransfer(body, triangles, cloth)
+    transfer = worn_over(body, triangles, cloth)
     with pytest.raises(MeshError, match="the displacements of the body is float64"):
         transfer.apply(np.zeros(body.shape), cloth)  # type: ignore[arg-type]
     with pytest.raises(MeshError, match=r"the points is float32 of shape \(5, 3\)"):
@@ -369,13 +402,13 @@ def test_what_does_not_fit_is_refused() -> None:
     with pytest.raises(MeshError, match="output array"):
         transfer.apply(np.zeros_like(body), cloth, np.zeros((len(cloth), 6), np.float32)[:, ::2])
     with pytest.raises(MeshError, match="weights for 3"):
-        DeltaTransfer(body, triangles, cloth, weights=rigid_weights(3, 0))
+        worn_over(body, triangles, cloth, weights=rigid_weights(3, 0))
     with pytest.raises(MeshError, match="point 2 is not a finite number"):
-        DeltaTransfer(body, triangles, np.where(np.arange(len(cloth))[:, None] == 2, np.nan, cloth))
+        worn_over(body, triangles, np.where(np.arange(len(cloth))[:, None] == 2, np.nan, cloth))
     with pytest.raises(MeshError, match="only 0 to"):
-        DeltaTransfer(body, triangles + 1, cloth)
+        worn_over(body, triangles + 1, cloth)
     with pytest.raises(MeshError, match="shape"):
-        DeltaTransfer(body, triangles, cloth[:, :2])
+        worn_over(body, triangles, cloth[:, :2])
     with pytest.raises(EcorcheError, match="cannot be drawn"):
         Falloff(0.1, 0.1)
     cover = Cover(body, triangles, cloth, tube_surface(0.11, 9, 12)[1])
@@ -386,8 +419,8 @@ def test_what_does_not_fit_is_refused() -> None:
 def test_nothing_to_follow_and_nothing_that_follows() -> None:
     body, triangles = tube_surface(0.1)
     nothing = np.zeros((0, 3), np.float32)
-    assert DeltaTransfer(body, triangles, nothing).apply(np.zeros_like(body), nothing).shape == (0, 3)
-    bare = DeltaTransfer(nothing, np.zeros((0, 3), int), body)
+    assert worn_over(body, triangles, nothing).apply(np.zeros_like(body), nothing).shape == (0, 3)
+    bare = worn_over(nothing, np.zeros((0, 3), int), body)
     assert bare.apply(nothing, body).tobytes() == body.tobytes()
-    one_place = DeltaTransfer(np.zeros((3, 3)), [[0, 1, 2]], np.zeros((1, 3)), falloff=FALLOFF)
+    one_place = worn_over(np.zeros((3, 3)), [[0, 1, 2]], np.zeros((1, 3)), falloff=FALLOFF)
     np.testing.assert_allclose(one_place.matrix.sum(), 1.0, atol=1e-6)

@@ -23,12 +23,12 @@ import numpy.typing as npt
 from ecorche.base.closest_point import TriangleSurface
 from ecorche.base.mesh import coincident_groups
 from ecorche.base.rotations import normalise
-from ecorche.base.signed_distance import SignedSurface
 from ecorche.body.character import Character
 from ecorche.body.frames import PointSet
 from ecorche.body.transfer import vertex_normals
 from ecorche.errors import MeshError
-from ecorche.skin.delta_transfer import DeltaTransfer
+from ecorche.skin.delta_transfer import DeltaTransfer, FollowedSkin
+from ecorche.skin.weights import is_rigid
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -48,21 +48,26 @@ COUNTED = 1e-4
 def garment_transfers(
     character: Character, skin: int, bind: Sequence[PointSet]
 ) -> tuple[DeltaTransfer | None, ...]:
-    """How every other skinned mesh follows the body's displacements; None for the body and for props.
+    """How every other skinned mesh follows the body's displacements.
+
+    None for the body, for props, and for bones: what hangs on one joint inside the skin is moved by nothing
+    else.
 
     Args:
         character: The character.
         skin: Number of the mesh that is the body.
         bind: Points of every mesh in the skeleton's bind pose [m], each (vertices, 3).
     """
+    if len(character.meshes) == 1:
+        return (None,)
     body = character.meshes[skin]
-    triangles = body.mesh.triangles()
+    followed = FollowedSkin(bind[skin], body.mesh.triangles(), body.weights)
     return tuple(
         None
-        if number == skin or mesh.weights is None
-        else DeltaTransfer(
-            bind[skin], triangles, bind[number], body_weights=body.weights, weights=mesh.weights
-        )
+        if number == skin
+        or mesh.weights is None
+        or (is_rigid(mesh.weights) and not _is_worn(followed, bind[number]))
+        else DeltaTransfer(followed, bind[number], mesh.weights)
         for number, mesh in enumerate(character.meshes)
     )
 
@@ -182,7 +187,7 @@ def covers(character: Character, skin: int, bind: Sequence[PointSet]) -> tuple[C
     Arguments are those of `garment_transfers`.
     """
     triangles = character.meshes[skin].mesh.triangles()
-    surface = SignedSurface(bind[skin], triangles)
+    surface = FollowedSkin(bind[skin], triangles)
     found = [
         None
         if number == skin or not _is_worn(surface, bind[number])
@@ -192,9 +197,9 @@ def covers(character: Character, skin: int, bind: Sequence[PointSet]) -> tuple[C
     return tuple(cover if cover is not None and len(cover.covered) else None for cover in found)
 
 
-def _is_worn(skin: SignedSurface, points: PointSet) -> bool:
+def _is_worn(skin: FollowedSkin, points: PointSet) -> bool:
     """Whether a mesh lies outside the skin, for the most part."""
-    return len(points) > 0 and bool(np.mean(skin.depth(points)[0] < 0.0) >= WORN)
+    return len(points) > 0 and bool(np.mean(skin.depth(points) < 0.0) >= WORN)
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,6 +19,7 @@ the displacement along the skin tilts the gap between skin and cloth, which is g
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -78,56 +79,129 @@ class Falloff:
         return smooth_step((self.far - np.asarray(distance, np.float64)) / (self.far - self.near))
 
 
+class FollowedSkin:
+    """The body's surface at bind, to ask which of its triangles a point follows and how much.
+
+    Args:
+        points: The body at bind [m], shape (vertices, 3).
+        triangles: Its triangles, shape (triangles, 3).
+        weights: Its skin weights; without them distance alone decides.
+        falloff: What happens away from the skin; None is 2 cm to 10 cm for a body 1.75 m large.
+    """
+
+    def __init__(
+        self,
+        points: npt.ArrayLike,
+        triangles: npt.ArrayLike,
+        weights: SkinWeights | None = None,
+        *,
+        falloff: Falloff | None = None,
+    ) -> None:
+        self.points, self.weights = _checked(points, weights, "body"), weights
+        self.triangles = np.asarray(triangles, np.int64).reshape(-1, 3)
+        require_indices(self.triangles, len(self.points), "body triangle corner", None, MeshError)
+        size = (float(np.ptp(self.points, axis=0).max()) if len(self.points) else 0.0) or 1.0
+        self.falloff = falloff or Falloff(NEAR * size, FAR * size)
+        self._beneath = Falloff(BENEATH[0] * size, BENEATH[1] * size)
+        self._surface = TriangleSurface(self.points, self.triangles)
+        self._far = self.falloff.far
+        self._widest, self._finest = WIDEST * self._far, FINEST * self._far
+        sides = self._surface.corners[:, 1:] - self._surface.corners[:, :1]
+        areas = np.linalg.norm(np.cross(sides[:, 0], sides[:, 1]), axis=1)
+        self._has_sides = bool((areas > 0.0).any())
+        self._areas = np.maximum(areas, 1e-6 * self._finest**2)  # a triangle without area still is a place
+
+    @cached_property
+    def _sides(self) -> SignedSurface:
+        return SignedSurface(self.points, self.triangles)
+
+    def depth(self, points: npt.ArrayLike) -> Floats:
+        """How deep points (points, 3) lie under the skin [m], negative outside; on it if it has no sides."""
+        asked = np.asarray(points, np.float64)
+        return self._sides.depth(asked)[0] if self._has_sides else np.zeros(len(asked))
+
+    def shared_joints(self, points: Floats, weights: SkinWeights | None) -> SharedJoints | None:
+        """The joints of the body and of another mesh, by common numbers; None where none are known."""
+        if self.weights is None or weights is None or not len(self.triangles) or not len(points):
+            return None
+        return shared_joints(self.points, self.weights, points, weights, self.falloff.near)
+
+    def share(self, points: Floats, distances: Floats) -> Floats:
+        """How much points follow the skin that is so far off [m], 0 to 1."""
+        share = self.falloff.share(distances)
+        near = np.flatnonzero(share > 0.0)
+        share[near] *= self._beneath.share(np.maximum(self.depth(points[near]), 0.0))
+        return share
+
+    def _reach(self, nearest: Floats) -> Floats:
+        """How far skin is blended in [m], of the distance of the nearest skin [m]."""
+        aside = np.minimum(SIDEWAYS * nearest, self._widest)
+        return np.asarray(np.minimum(np.sqrt(nearest**2 + aside**2 + self._finest**2), self._far))
+
+    def blends(
+        self, points: Floats, asked: Ints, joints: SharedJoints | None, distances: Floats
+    ) -> list[Entries]:
+        """Parts of body vertices in the points ``asked``; each point's sum to one.
+
+        Distances [m] of the skin that these points follow are written to ``distances``.
+        """
+        found: list[Entries] = []
+        closest = self._surface.closest(points[asked], within=self._far).distances
+        asked, reach = asked[closest < self._far], self._reach(closest[closest < self._far])
+        while len(asked):
+            near = triangles_within(self._surface, points[asked], reach)
+            away = near.distances
+            if joints is not None:
+                overlap = joints.overlap(asked, near, self.triangles)
+                # skin of other joints counts as too far off, whatever is nearer
+                away = away + self._far * smooth_step(1.0 - overlap / AGREEING)
+            least = np.minimum.reduceat(away, near.starts[:-1])
+            wanted = self._reach(least)
+            # what lies beyond the reach cannot be nearer: the reach is enough if it is all that is wanted
+            enough = (wanted <= reach) | (reach >= self._far)
+            settled = enough & (least < self._far)
+            distances[asked[settled]] = least[settled]
+            row = near.rows()
+            room = np.maximum(wanted**2 - least**2, self._finest**2)
+            part = np.maximum(1.0 - (away**2 - least[row] ** 2) / room[row], 0.0) ** 2
+            part *= self._areas[near.triangles] * settled[row]
+            part /= np.maximum(np.add.reduceat(part, near.starts[:-1]), 1e-300)[row]
+            kept = part > LEAST
+            found.append(
+                (
+                    np.repeat(asked[row[kept]], 3),
+                    self.triangles[near.triangles[kept]].reshape(-1),
+                    (part[kept, None] * near.barycentric[kept]).reshape(-1),
+                )
+            )
+            asked, reach = asked[~enough], np.clip(2.0 * reach[~enough], 0.2 * self._far, self._far)
+        return found
+
+
 class DeltaTransfer:
     """The body's displacements on the vertices of another mesh, ready to be applied frame after frame.
 
     Args:
-        body_points: The body at bind [m], shape (vertices, 3).
-        body_triangles: Its triangles, shape (triangles, 3).
+        skin: The body's skin.
         points: The other mesh in the same bind pose [m], shape (points, 3).
-        body_weights: Skin weights of the body, and
-        weights: skin weights of the other mesh, on the same joints; without both, distance alone decides.
-        falloff: What happens away from the skin; None is 2 cm to 10 cm for a body 1.75 m large.
+        weights: Skin weights of the other mesh, on the body's joints; without them distance alone decides.
 
     Attributes:
-        falloff: The fall-off in use.
         distances: How far each point is from the skin it follows [m], infinite where there is none within
             the fall-off, shape (points,).
         matrix: The body's displacements to those of the mesh, shape (points, vertices); rows sum up to 1.
     """
 
-    def __init__(
-        self,
-        body_points: npt.ArrayLike,
-        body_triangles: npt.ArrayLike,
-        points: npt.ArrayLike,
-        *,
-        body_weights: SkinWeights | None = None,
-        weights: SkinWeights | None = None,
-        falloff: Falloff | None = None,
-    ) -> None:
-        body, others = _checked(body_points, body_weights, "body"), _checked(points, weights, "other mesh")
-        triangles = np.asarray(body_triangles, np.int64).reshape(-1, 3)
-        require_indices(triangles, len(body), "body triangle corner", None, MeshError)
-        size = (float(np.ptp(body, axis=0).max()) if len(body) else 0.0) or 1.0
-        self.falloff = falloff or Falloff(NEAR * size, FAR * size)
-        joints = None
-        if body_weights is not None and weights is not None and len(triangles) and len(others):
-            joints = shared_joints(body, body_weights, others, weights, self.falloff.near)
-        skin = _Skin(body, triangles, joints, self.falloff.far)
+    def __init__(self, skin: FollowedSkin, points: npt.ArrayLike, weights: SkinWeights | None = None) -> None:
+        others = _checked(points, weights, "other mesh")
+        joints = skin.shared_joints(others, weights)
         self.distances = np.full(len(others), np.inf)
         parts = [
-            skin.blends(others, np.arange(first, min(first + AT_ONCE, len(others))), self.distances)
+            skin.blends(others, np.arange(first, min(first + AT_ONCE, len(others))), joints, self.distances)
             for first in range(0, len(others), AT_ONCE)
         ]
-        share = self.falloff.share(self.distances)
-        near = np.flatnonzero(share > 0.0)
-        if len(near) and skin.has_sides:
-            beneath = Falloff(BENEATH[0] * size, BENEATH[1] * size)
-            share[near] *= beneath.share(
-                np.maximum(SignedSurface(body, triangles).depth(others[near])[0], 0.0)
-            )
-        self.matrix = _matrix([e for part in parts for e in part], (len(others), len(body)), share)
+        share = skin.share(others, self.distances)
+        self.matrix = _matrix([e for part in parts for e in part], (len(others), len(skin.points)), share)
         self._moved = np.flatnonzero(np.diff(self.matrix.indptr))
 
     def apply(self, deltas: Points, points: Points, out: Points | None = None) -> Points:
@@ -149,60 +223,6 @@ class DeltaTransfer:
         with threads_for(len(self.matrix.data) // 64):
             _add(self.matrix.indptr, self.matrix.indices, self.matrix.data, self._moved, deltas, out)
         return out
-
-
-class _Skin:
-    """The body's surface at bind, to ask which of its triangles a point follows and how much."""
-
-    def __init__(self, points: Floats, triangles: Ints, joints: SharedJoints | None, far: float) -> None:
-        self.surface, self.triangles, self.joints = TriangleSurface(points, triangles), triangles, joints
-        self.far, self.widest, self.finest = far, WIDEST * far, FINEST * far
-        sides = self.surface.corners[:, 1:] - self.surface.corners[:, :1]
-        areas = np.linalg.norm(np.cross(sides[:, 0], sides[:, 1]), axis=1)
-        self.has_sides = bool((areas > 0.0).any())
-        self.areas = np.maximum(areas, 1e-6 * self.finest**2)  # a triangle without area still is a place
-
-    def reach(self, nearest: Floats) -> Floats:
-        """How far skin is blended in [m], of the distance of the nearest skin [m]."""
-        aside = np.minimum(SIDEWAYS * nearest, self.widest)
-        return np.asarray(np.minimum(np.sqrt(nearest**2 + aside**2 + self.finest**2), self.far))
-
-    def blends(self, points: Floats, asked: Ints, distances: Floats) -> list[Entries]:
-        """Parts of body vertices in the points ``asked``; each point's sum to one.
-
-        Distances [m] of the skin that these points follow are written to ``distances``.
-        """
-        found: list[Entries] = []
-        closest = self.surface.closest(points[asked], within=self.far).distances
-        asked, reach = asked[closest < self.far], self.reach(closest[closest < self.far])
-        while len(asked):
-            near = triangles_within(self.surface, points[asked], reach)
-            away = near.distances
-            if self.joints is not None:
-                overlap = self.joints.overlap(asked, near, self.triangles)
-                # skin of other joints counts as too far off, whatever is nearer
-                away = away + self.far * smooth_step(1.0 - overlap / AGREEING)
-            least = np.minimum.reduceat(away, near.starts[:-1])
-            wanted = self.reach(least)
-            # what lies beyond the reach cannot be nearer: the reach is enough if it is all that is wanted
-            enough = (wanted <= reach) | (reach >= self.far)
-            settled = enough & (least < self.far)
-            distances[asked[settled]] = least[settled]
-            row = near.rows()
-            room = np.maximum(wanted**2 - least**2, self.finest**2)
-            part = np.maximum(1.0 - (away**2 - least[row] ** 2) / room[row], 0.0) ** 2
-            part *= self.areas[near.triangles] * settled[row]
-            part /= np.maximum(np.add.reduceat(part, near.starts[:-1]), 1e-300)[row]
-            kept = part > LEAST
-            found.append(
-                (
-                    np.repeat(asked[row[kept]], 3),
-                    self.triangles[near.triangles[kept]].reshape(-1),
-                    (part[kept, None] * near.barycentric[kept]).reshape(-1),
-                )
-            )
-            asked, reach = asked[~enough], np.clip(2.0 * reach[~enough], 0.2 * self.far, self.far)
-        return found
 
 
 def _matrix(entries: list[Entries], shape: tuple[int, int], share: Floats) -> sparse.csr_array:

@@ -60,6 +60,11 @@ def rigid_weights(vertex_count: int, joint: int) -> SkinWeights:
     )
 
 
+def is_rigid(weights: SkinWeights) -> bool:
+    """Whether all vertices follow one joint and no other."""
+    return bool((weights.joints == weights.joints[:1]).all())
+
+
 def weights_from_table(
     joints: npt.ArrayLike, weights: npt.ArrayLike, joint_count: int, where: object
 ) -> SkinWeights:
