@@ -27,6 +27,7 @@ from ecorche.muscles.extraction.template_names import TemplateNames
 from ecorche.muscles.extraction.trunk import trunk_bumps, trunk_regions
 from ecorche.muscles.extraction.trunk_muscles import TrunkMuscles, trunk_ellipse
 from ecorche.muscles.extraction.trunk_plan import plan_trunk
+from ecorche.muscles.extraction.under_skin import bounded
 from ecorche.muscles.lofted import LoftedMuscle
 from ecorche.skeleton.naming import Naming
 from ecorche.skeleton.skeleton import Skeleton
@@ -194,9 +195,8 @@ def _limb_regions(
             continue
         span = cuts[0].along, cuts[-1].along
         first = bone.joints[0] in balls
-        yield Region(
-            bone.full_name, cuts, limb_bumps(cuts), bump_ellipse, _limb_maker(bone, span, skeleton, first)
-        )
+        maker = _under(skin, _limb_maker(bone, span, skeleton, first))
+        yield Region(bone.full_name, cuts, limb_bumps(cuts), bump_ellipse, maker)
 
 
 def _trunk_regions(
@@ -210,7 +210,19 @@ def _trunk_regions(
     made = TrunkMuscles(trunk.plan, skeleton, skin.points, skin.joints, skin.shares)
     for region in trunk.regions:
         cuts, bumps = trunk_bumps(region, skin.points, trunk.plan)
-        yield Region(region.name, cuts, bumps, trunk_ellipse, made.maker(region), prominent=0.0)
+        yield Region(region.name, cuts, bumps, trunk_ellipse, _under(skin, made.maker(region)), prominent=0.0)
+
+
+def _under(
+    skin: _Skin, maker: Callable[[SpaceRings], LoftedMuscle | None]
+) -> Callable[[SpaceRings], LoftedMuscle | None]:
+    """The maker of muscles that are then kept under the skin."""
+
+    def muscle(rings: SpaceRings) -> LoftedMuscle | None:
+        made = maker(rings)
+        return None if made is None else bounded(made, skin.points, skin.triangles)
+
+    return muscle
 
 
 def _limb_maker(

@@ -4,8 +4,9 @@ Text 001, "Construction of 3D Muscle Models": five numbers an ellipse, by any fi
 terminal triangle weigh most. Here: the direct fit of Fitzgibbon, Pilu and Fisher (1999), which always gives
 an ellipse, in the numerically stable form of Halíř and Flusser (1998), with weights. Flat arcs tell little
 of what lies below, so its size is bounded afterwards: it is shrunk or grown towards the bump's top, which
-leaves it touching the skin there, until it lies within the section, reaches no further in than the
-section's middle, and is at least as wide as a share of the bump.
+leaves it touching the skin there, until it reaches no further in than the section's middle and is at least
+as wide as a share of the bump; and then made narrower, thinner or drawn in, by as little as keeps it within
+the section.
 """
 
 from __future__ import annotations
@@ -23,14 +24,16 @@ LEAST_WIDTH = 0.5
 """Half-axes reach at least this share of half the bump's chord sideways, and half of that inwards."""
 ROUNDEST, FLATTEST = 1.0, 3.0
 """Long half-axis over short one."""
-OUTSIDE = 0.01
-"""An ellipse may leave the section by this share of its mean radius: a curve and its polygon differ."""
-DRAWN_IN = np.linspace(0.0, 0.24, 7)
-"""How far an ellipse may be drawn in from the skin, shares of the way to the section's middle."""
-FACTORS = np.linspace(0.05, 1.0, 39)
-"""By what an ellipse may be shrunk."""
-ENOUGH = 0.8
-"""What is left of an ellipse that is not to be drawn in further."""
+SLACK = 0.03
+"""An ellipse may leave the section by this share of its half-axes: a curve and its polygon differ."""
+DRAWN_IN = np.linspace(0.0, 0.5, 6)
+"""How far an ellipse may be drawn in from the skin, shares of its reach."""
+THINNED = np.linspace(1.0, 0.3, 8)
+"""By what an ellipse may be thinned."""
+STRAIGHT_OUT = 0.1
+"""Skin this near to the line outwards, a share of the half-width, lies over the top."""
+NARROWEST = 0.05
+"""Of its width is always left."""
 
 
 @dataclass(frozen=True)
@@ -128,7 +131,7 @@ def bump_ellipse(cut: Cut, bump: Bump) -> Ellipse:
     fit = fit.towards(top, max(1.0, wide / _reach(fit, across), deep / _reach(fit, inward)))
     fit = _touching(fit, top, inward)
     fit = fit.towards(top, min(1.0, 0.5 * depth / _reach(fit, inward)))
-    return _within(fit, cut.flat, top, inward, depth)
+    return within(fit, cut.flat, -inward)
 
 
 def _reach(ellipse: Ellipse, direction: Floats) -> float:
@@ -143,22 +146,43 @@ def _touching(ellipse: Ellipse, top: Floats, inward: Floats) -> Ellipse:
     return Ellipse(centre, ellipse.half_axes, ellipse.angle)
 
 
-def _within(ellipse: Ellipse, curve: Floats, top: Floats, inward: Floats, depth: float) -> Ellipse:
-    """Drawn in a little, or shrunk towards the skin, until it leaves a closed curve by at most `OUTSIDE`.
+def within(ellipse: Ellipse, curve: Floats, outward: Floats) -> Ellipse:
+    """The ellipse made narrower, thinner or drawn in until no point of a section's curve (P, 2) lies in it.
 
-    It is drawn in as little as leaves it `ENOUGH` of its size, for a corner of the skin is no measure of what
-    lies below; else by what leaves it largest.
+    Of all ways to draw it in and to thin it the one is taken that, made only as narrow as it then must be,
+    leaves it largest; what is drawn in counts as lost, since the skin over it no longer rests on it.
+
+    Args:
+        ellipse: Its centre lies within the section.
+        curve: Close points of the section [m].
+        outward: Unit vector from its centre to the skin, shape (2,).
     """
-    middle = curve.mean(axis=0)
-    around = curve - middle
-    radii = np.linalg.norm(around, axis=1)
-    angles = np.arctan2(around[:, 1], around[:, 0])
-    shape = ellipse.points() - top
-    shifts, factors = DRAWN_IN[:, None, None, None] * depth * inward, FACTORS[:, None, None]
-    tried = top + shifts + factors * shape - middle
-    limit = np.interp(np.arctan2(tried[..., 1], tried[..., 0]), angles, radii, period=2.0 * np.pi)
-    inside = (np.linalg.norm(tried, axis=-1) <= limit + OUTSIDE * radii.mean()).all(axis=-1)
-    best = np.where(inside, FACTORS, FACTORS[0]).max(axis=1)
-    chosen = int(np.argmax(best >= ENOUGH)) if (best >= ENOUGH).any() else int(np.argmax(best))
-    shrunk = ellipse.towards(top, float(best[chosen]))
-    return Ellipse(shrunk.centre + DRAWN_IN[chosen] * depth * inward, shrunk.half_axes, shrunk.angle)
+    basis = np.stack([[-outward[1], outward[0]], outward])
+    arms = ellipse.half_axes[:, None] * ellipse.axes() @ basis.T
+    form = arms.T @ arms
+    x, y = basis @ (curve - ellipse.centre).T / (1.0 - SLACK)
+    reach = float(np.sqrt(form[1, 1]))
+    ahead = y[(np.abs(x) < STRAIGHT_OUT * np.sqrt(form[0, 0])) & (y > -2.0 * reach)]
+    too_far = max(reach - float(ahead.min(initial=reach)), 0.0)  # out of the skin with its very top
+    drawn = too_far + DRAWN_IN * reach
+    thin = THINNED[:, None, None]
+    # thinned about its top, then drawn in: told by what the curve looks like from there
+    x, y = x[None, None], (y - reach * (1.0 - thin) + drawn[:, None]) / thin
+    inverse = np.linalg.inv(form)
+    a, b, c = inverse[0, 0] * x * x, inverse[0, 1] * x * y, inverse[1, 1] * y * y
+    # narrowed by w, a point lies on it where a/w² + 2b/w + c = 1
+    inside = a + 2.0 * b + c < 1.0
+    root = np.sqrt(np.maximum(b * b - a * (c - 1.0), 0.0))
+    width = np.where(inside, a / np.maximum(root - b, 1e-30), 1.0).min(axis=-1)
+    left = width * THINNED[:, None] * (1.0 - DRAWN_IN)
+    best, at = np.unravel_index(int(np.argmax(left)), left.shape)
+    factor = np.array([max(float(width[best, at]), NARROWEST), THINNED[best]])
+    moved = reach * (1.0 - factor[1]) - drawn[at]
+    return ellipse_of(ellipse.centre + moved * outward, basis.T @ (factor[:, None] * form * factor) @ basis)
+
+
+def ellipse_of(centre: Floats, form: Floats) -> Ellipse:
+    """The ellipse of a centre (2,) and ``Σ a² e eᵀ`` of its half-axes a along e, (2, 2)."""
+    values, vectors = np.linalg.eigh(form)
+    half = np.sqrt(np.maximum(values[::-1], 1e-12))
+    return Ellipse(centre, half, float(np.arctan2(vectors[1, 1], vectors[0, 1])) % np.pi)

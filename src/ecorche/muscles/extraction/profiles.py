@@ -20,7 +20,7 @@ import numpy.typing as npt
 from scipy.linalg import solveh_banded
 
 from ecorche.muscles.extraction.bump import Bump, Cut
-from ecorche.muscles.extraction.ellipses import Ellipse, fitted_ellipse
+from ecorche.muscles.extraction.ellipses import Ellipse, fitted_ellipse, within
 
 Floats = npt.NDArray[np.float64]
 
@@ -95,7 +95,7 @@ def profile_ellipse(cut: Cut, bump: Bump, deepest: float) -> Ellipse:
 
     The first half-axis lies along the chord between the bump's valleys; the second points outwards and is
     fitted, weighted by the bump's weights, between a tenth of the first and ``deepest`` [m]. It reaches out
-    as far as the bump's top.
+    as far as the bump's top, and is then kept within the section.
     """
     arc = cut.flat[np.arange(bump.first, bump.last + 1) % len(cut.flat)]
     chord = arc[-1] - arc[0]
@@ -112,7 +112,8 @@ def profile_ellipse(cut: Cut, bump: Bump, deepest: float) -> Ellipse:
     depth = float(shares @ ((rise - mean_rise) * (y - mean_height)) / max(spread, 1e-12))
     depth = float(np.clip(depth, 0.1 * half, max(min(deepest, half), 0.1 * half)))
     centre = middle + (y[bump.top - bump.first] - depth) * outward
-    return Ellipse(centre, np.array([half, depth]), float(np.arctan2(along[1], along[0])))
+    ellipse = Ellipse(centre, np.array([half, depth]), float(np.arctan2(along[1], along[0])))
+    return within(ellipse, cut.flat, outward)
 
 
 def smoothed(values: Floats, wavelength: float, closed: bool, weights: Floats | None = None) -> Floats:
