@@ -206,26 +206,16 @@ def _in_windows(with_muscles: Floats, without: Floats, step: float) -> Floats:
 def test_accelerations_stay_within_twice_those_of_plain_skinning(
     data: Path, person: str, figure: Figure
 ) -> None:
-    """In every window of a tenth of a second, of recordings at 120 Hz.
-
-    Caps of the shoulder are allowed twice as much: where an arm swings under its ball, the path round it
-    changes sides within a few frames.
-    """
+    """In every window of a tenth of a second, of recordings at 120 Hz."""
     path = data / "human" / f"{PEOPLE[person]}.glb"
-    lofts = hybrid_body(path).lofts
-    assert lofts is not None
-    moved = lofts.over.weight.sum(axis=0) > 0.0
-    caps = [n for n, name in enumerate(lofts.lofts.names) if name.startswith("shoulder cap")]
-    under_cap = (lofts.over.weight[caps].sum(axis=0) > 0.0)[moved]
     for motion in CAPTURED:
         with_muscles, without, step = _accelerations(*both_skins(path, data, motion))
         over_motion = with_muscles.max(axis=0) / np.maximum(without.max(axis=0), FLOOR)
         found = _in_windows(with_muscles, without, step)
-        most = float(found[:, ~under_cap].max())
+        most = float(found.max())
         figure(f"hybrid: acceleration over plain, {person}, {motion}", most, 2.0, "")
         assert over_motion.max() < 1.5, motion
         assert most < 2.0, motion
-        assert found.max() < 4.0, motion
 
 
 def test_a_muscle_that_pops_is_found_out(data: Path) -> None:

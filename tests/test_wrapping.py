@@ -18,7 +18,7 @@ from ecorche.muscles.root_curves import RootCurves, root_curves
 from ecorche.muscles.wrapping import ANGLE, CHORD, FIRST, RADIUS, SHARE, SPEED, WRAPPED
 
 Floats = npt.NDArray[np.float64]
-Shape = Literal["sphere", "cylinder"]
+Shape = Literal["sphere", "cylinder", "ball"]
 SHAPES: tuple[Shape, ...] = ("sphere", "cylinder")
 RADIUS_OF = 0.04
 Z = np.array([0.0, 0.0, 1.0])
@@ -198,7 +198,7 @@ def sharpest_jump(curve: Callable[[Floats], Floats], steps: int = 400) -> float:
     return float(np.abs(last - first).max())
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("shape", [*SHAPES, "ball"])
 def test_no_motion_makes_a_curve_jump(shape: Shape) -> None:
     """Ends that wander through the obstacle, its axis, its centre and any side, obstacles that turn over."""
     random = np.random.default_rng(4)
@@ -206,7 +206,7 @@ def test_no_motion_makes_a_curve_jump(shape: Shape) -> None:
     touched = np.zeros(3, int)  # straight, blended, wrapped
     for _ in range(100):
         ends = random_ends(random, shape, 1, 0.02, 0.12)[0]
-        axis = normalise(np.cross(ends[0], ends[1])) if shape == "sphere" else Z
+        axis = Z if shape == "cylinder" else normalise(np.cross(ends[0], ends[1]))
         root = curves(thread(shape, ends, random.choice([-1.0, 1.0]) * axis))
         spin_axis, spin = normalise(random.normal(size=3)), random.uniform(-1.5, 1.5)
         waves, phase = random.normal(size=(2, 3, 3)) * 0.08, random.uniform(0.0, 2.0 * np.pi, (2, 3, 3))
@@ -254,6 +254,66 @@ def test_a_hinge_carries_the_thread_over_the_top_when_the_centre_crosses_its_lin
     assert posed.rows[0, SHARE] == 1.0
     assert posed.rows[0, RADIUS] > 0.99 * RADIUS_OF
     assert (np.diff(lengths) >= -1e-15).all()
+
+
+def test_round_a_ball_the_shorter_way_is_taken(figure: Figure) -> None:
+    """It is the sphere's own thread where the stored side is the shorter, and never runs the long way."""
+    random = np.random.default_rng(7)
+    ends = random_ends(random, "sphere", 2000, 1.05 * RADIUS_OF, 0.2)
+    axes = normalise(np.cross(ends[:, 0], ends[:, 1]))
+    # the stored side is near that of the plane, or near its opposite
+    axes += 0.2 * random.normal(size=axes.shape)
+    sides = random.choice([-1.0, 1.0], (2000, 1))
+    chords = normalise(ends[:, 1] - ends[:, 0])
+    told = np.linalg.norm(np.cross(chords, normalise(axes)), axis=1) > 0.55
+    ends, axes, sides = ends[told], axes[told], sides[told]
+    pairs = list(zip(ends, normalise(axes), sides, strict=True))
+    shorter = curves(*(thread("sphere", e, a) for e, a, _ in pairs)).bind
+    ball = curves(*(thread("ball", e, s * a) for e, a, s in pairs)).bind
+    right, wrapped = sides[:, 0] > 0.0, shorter.rows[:, SHARE] == 1.0
+    assert (right & wrapped).sum() > 100
+    np.testing.assert_allclose(ball.lengths[right], shorter.lengths[right], rtol=1e-14)
+    off = np.linalg.norm(np.cross(ends[:, 0], chords[told]), axis=1)
+    far = ~right & (off > 0.6 * RADIUS_OF)
+    assert (far & wrapped).sum() > 30
+    # the centre is on the other side by more than half a radius: no thread runs there
+    np.testing.assert_array_equal(ball.lengths[far], ball.rows[far, CHORD])
+    most = float((ball.lengths / shorter.lengths).max())
+    figure("length round a ball beside the shortest", most, 1.5, "")
+    assert most < 1.5
+
+
+def test_a_limb_that_twists_in_its_ball_leaves_the_thread_where_it_is() -> None:
+    """The insertion lies on the axis of twist; the origin, the ball and its socket stay."""
+    ends = np.array([[-0.05, 0.03, 0.01], [0.15, 0.0, 0.0]])
+    axis = normalise(np.cross([0.0, 1.0, 0.1], ends[1] - ends[0]))
+    root = curves(thread("ball", ends, axis, radius=0.03))
+    difference = np.zeros((73, 3, 4, 4))
+    twist = xyzw_from_axis_angle([1.0, 0.0, 0.0], np.linspace(0.0, 2.0 * np.pi, 73))
+    difference[:, 1, :3, :3] = matrix_from_xyzw(twist) - np.eye(3)
+    posed = root.moved(difference)
+    assert posed.rows[0, 0, SHARE] == 1.0
+    np.testing.assert_allclose(posed.rows - posed.rows[0], 0.0, atol=1e-12)
+
+
+def test_a_limb_that_circles_in_its_ball_never_throws_the_thread_round_it() -> None:
+    """Arms in circles, wide and narrow: no step of a degree changes the length by more than the ends move."""
+    random = np.random.default_rng(8)
+    angle = np.linspace(0.0, 2.0 * np.pi, 361)
+    for _ in range(60):
+        origin = normalise(random.normal(size=3)) * random.uniform(0.03, 0.08)
+        arm = normalise(random.normal(size=3))
+        ends = np.array([origin, 0.12 * arm + 0.02 * normalise(random.normal(size=3))])
+        side = normalise(random.normal(size=3))
+        axis = np.cross(side, normalise(ends[1] - ends[0]))
+        if np.linalg.norm(axis) < 0.6:
+            continue
+        root = curves(thread("ball", ends, axis, radius=0.025))
+        turn = matrix_from_xyzw(xyzw_from_axis_angle(normalise(random.normal(size=3)), angle))
+        difference = np.zeros((361, 3, 4, 4))
+        difference[:, 1, :3, :3] = turn - np.eye(3)
+        step = np.abs(np.diff(root.moved(difference).lengths[:, 0])).max()
+        assert step < 3.0 * 0.14 * np.radians(1.0)
 
 
 @pytest.mark.parametrize("shape", SHAPES)

@@ -15,18 +15,19 @@ Inside = Annotated[float, Field(gt=0.0, lt=1.0)]
 
 
 class WrapSpec(Spec):
-    """What a muscle bends round: a sphere at a joint, or a cylinder along a bone."""
+    """What a muscle bends round: a sphere at a hinge, a ball in its socket, or a cylinder along a bone."""
 
-    shape: Literal["sphere", "cylinder"]
+    shape: Literal["sphere", "cylinder", "ball"]
+    """Round a ball it takes the shorter way, as a shoulder or hip turns every way."""
     joint: str
-    """The joint it moves with."""
+    """The joint it moves with; of a ball the one its socket is in."""
     centre: Vector
     """Its centre, or a point of its axis, in that joint's own frame [m]."""
     axis: Direction
     """In world axes at bind: from origin to insertion the muscle goes round it right-handed. The opposite
     direction is the other side."""
     radius: Positive
-    """Of the sphere or cylinder [m]."""
+    """Of the sphere, ball or cylinder [m]."""
 
 
 class RingSpec(Spec):

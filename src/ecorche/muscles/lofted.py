@@ -22,19 +22,20 @@ FOUND_BULGE = 1.15
 
 @dataclass(frozen=True, eq=False)
 class Wrap:
-    """What a root curve bends round: a sphere at a joint, or a cylinder along a bone.
+    """What a root curve bends round: a sphere at a hinge, a ball in its socket, or a cylinder along a bone.
 
     Attributes:
-        shape: Which of the two.
-        joint: The joint it moves with.
+        shape: Which of the three. Round a ball it takes the shorter way, as that joint turns every way.
+        joint: The joint it moves with; of a ball the one its socket is in.
         centre: Its centre, or a point of its axis, at bind [m], shape (3,).
         axis: Unit direction at bind, shape (3,): from origin to insertion the curve goes round it
             right-handed. This is the stored side; the other side has the opposite axis. A cylinder lies along
-            it; of a sphere, whose curve lies in the plane of both ends and the centre, only the sense counts.
-        radius: Of the sphere or cylinder [m].
+            it; of a sphere, whose curve lies in the plane of both ends and the centre, only the sense counts;
+            of a ball only where the curve runs close to the centre.
+        radius: Of the sphere, ball or cylinder [m].
     """
 
-    shape: Literal["sphere", "cylinder"]
+    shape: Literal["sphere", "cylinder", "ball"]
     joint: int
     centre: Floats
     axis: Floats

@@ -1,7 +1,7 @@
 """The central lines of muscles found in a skin: where they run at bind and in any pose.
 
 Text 001 calls the line through the centres of a muscle's sections its root curve. Here it is the thread of
-`wrapping`, from origin to insertion, straight or round one sphere or cylinder that moves with a joint.
+`wrapping`, from origin to insertion, straight or round one sphere, ball or cylinder that moves with a joint.
 """
 
 from __future__ import annotations
@@ -18,13 +18,24 @@ from numba import njit
 from ecorche.base.checks import require_finite
 from ecorche.errors import EcorcheError
 from ecorche.muscles.lofted import LoftedMuscle, Wrap
-from ecorche.muscles.triples import read, times, unit, write
-from ecorche.muscles.wrapping import COLUMNS, CYLINDER, LENGTH, SPHERE, STRAIGHT, along, bind_angle, wrap
+from ecorche.muscles.triples import plus, read, times, unit, write
+from ecorche.muscles.wrapping import (
+    AT_BIND_OF_BALL,
+    BALL,
+    COLUMNS,
+    CYLINDER,
+    LENGTH,
+    SPHERE,
+    STRAIGHT,
+    along,
+    bind_angle,
+    wrap,
+)
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
-_SHAPES = {"sphere": SPHERE, "cylinder": CYLINDER}
+_SHAPES = {"sphere": SPHERE, "cylinder": CYLINDER, "ball": BALL}
 _SHORTEST = 1e-6
 """Of a line from origin to insertion [m]."""
 
@@ -34,8 +45,9 @@ class CurvePlan(NamedTuple):
 
     Attributes:
         joints: Of origin, insertion and obstacle, shape (M, 3).
-        shapes: `STRAIGHT`, `SPHERE` or `CYLINDER`, shape (M,).
+        shapes: `STRAIGHT`, `SPHERE`, `CYLINDER` or `BALL`, shape (M,).
         ends: At bind [m], shape (M, 2, 3).
+        chords: From origin to insertion at bind, unit, shape (M, 3).
         centres, axes: Of the obstacles at bind [m] and unit, shapes (M, 3).
         radii: Of the obstacles [m], shape (M,).
         at_bind: Φ at bind [rad], shape (M,).
@@ -44,6 +56,7 @@ class CurvePlan(NamedTuple):
     joints: Ints
     shapes: Ints
     ends: Floats
+    chords: Floats
     centres: Floats
     axes: Floats
     radii: Floats
@@ -121,6 +134,7 @@ def root_curves(muscles: Sequence[LoftedMuscle], joint_count: int) -> RootCurves
         np.full(count, STRAIGHT, np.int64),
         np.zeros((count, 2, 3)),
         np.zeros((count, 3)),
+        np.zeros((count, 3)),
         np.tile([0.0, 0.0, 1.0], (count, 1)),
         np.zeros(count),
         np.zeros(count),
@@ -129,10 +143,11 @@ def root_curves(muscles: Sequence[LoftedMuscle], joint_count: int) -> RootCurves
         where = f"muscle {muscle.name!r}"
         ends = np.asarray(muscle.ends, np.float64)
         require_finite(ends, "its end", where, EcorcheError)
-        if not np.linalg.norm(ends[1] - ends[0]) > _SHORTEST:
+        distance = np.linalg.norm(ends[1] - ends[0])
+        if not distance > _SHORTEST:
             raise EcorcheError("it ends where it begins", where=where, remedy="Move its ends apart")
         plan.joints[number, :2] = muscle.joints
-        plan.ends[number] = ends
+        plan.ends[number], plan.chords[number] = ends, (ends[1] - ends[0]) / distance
         if muscle.wrap is not None:
             _add_obstacle(plan, number, muscle.wrap, where)
         bad = (plan.joints[number] < 0) | (plan.joints[number] >= joint_count)
@@ -150,7 +165,7 @@ def _add_obstacle(plan: CurvePlan, number: int, obstacle: Wrap, where: str) -> N
     require_finite(obstacle.axis, "the axis it wraps round", where, EcorcheError)
     if obstacle.shape not in _SHAPES:
         raise EcorcheError(
-            f"it wraps round a {obstacle.shape!r}", where=where, remedy="Choose 'sphere' or 'cylinder'"
+            f"it wraps round a {obstacle.shape!r}", where=where, remedy=f"Choose one of {', '.join(_SHAPES)}"
         )
     if not (np.isfinite(obstacle.radius) and obstacle.radius > 0.0):
         raise EcorcheError(
@@ -165,10 +180,9 @@ def _add_obstacle(plan: CurvePlan, number: int, obstacle: Wrap, where: str) -> N
         )
     axis = axis / np.linalg.norm(axis)
     start, end = plan.ends[number]
-    chord = (end - start) / np.linalg.norm(end - start)
-    if obstacle.shape == "sphere" and np.linalg.norm(np.cross(chord, axis)) < 0.5:
+    if obstacle.shape != "cylinder" and np.linalg.norm(np.cross(plan.chords[number], axis)) < 0.5:
         raise EcorcheError(
-            "the axis of the sphere it wraps round points along the muscle: that says no side",
+            f"the axis of the {obstacle.shape} it wraps round points along the muscle: that says no side",
             where=where,
             remedy="Give the axis the joint bends about, or its opposite",
         )
@@ -176,6 +190,9 @@ def _add_obstacle(plan: CurvePlan, number: int, obstacle: Wrap, where: str) -> N
     plan.shapes[number] = _SHAPES[obstacle.shape]
     plan.centres[number], plan.axes[number] = obstacle.centre, axis
     plan.radii[number] = obstacle.radius
+    if obstacle.shape == "ball":
+        plan.at_bind[number] = AT_BIND_OF_BALL
+        return
     plan.at_bind[number] = bind_angle(
         plan.shapes[number],
         tuple(start),
@@ -204,15 +221,16 @@ def pose_curve(plan: Any, muscle: int, moved: Floats, curves: Floats) -> None:
     insertion = carried(moved, plan.joints[muscle, 1], read(plan.ends[muscle], 1))
     joint = plan.joints[muscle, 2]
     centre = carried(moved, joint, read(plan.centres, muscle))
-    axis = read(plan.axes, muscle)
-    turned = times(moved, joint, axis)
-    axis = unit((axis[0] + turned[0], axis[1] + turned[1], axis[2] + turned[2]))
+    axis, chord = read(plan.axes, muscle), read(plan.chords, muscle)
+    axis = unit(plus(axis, 1.0, times(moved, joint, axis)))
+    chord = unit(plus(chord, 1.0, times(moved, joint, chord)))
     wrap(
         plan.shapes[muscle],
         origin,
         insertion,
         centre,
         axis,
+        chord,
         plan.radii[muscle],
         plan.at_bind[muscle],
         curves,

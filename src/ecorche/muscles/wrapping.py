@@ -27,6 +27,12 @@ Rules for what the text leaves open; with them curves are continuous in any moti
   Φ is half a turn from bind, where a sphere's circle has less than half its radius, where the line of the
   ends is within 20° of a sphere's axis. No joint of a body comes near these;
   the blend keeps a film from jumping.
+- *A ball* is a sphere in a joint that turns every way. There no axis goes along with both bones, and a centre
+  that gets to the other side has come past the line as often as through it: going on round would throw the
+  thread from straight to once about the ball. So it takes the shorter way. Its axis says only on which side
+  of the centre a thread close to it runs; with the centre half the circle's radius on the other side it is
+  straight. The axis is carried by the socket, and from there by the smallest rotation that takes the line of
+  the ends from bind to where it is: a limb that twists does not turn it.
 
 All is scalar code for compiled loops; a curve is a row of numbers in the columns below.
 """
@@ -39,13 +45,14 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from ecorche.muscles.triples import cross, dot, plus, read, scaled, unit, write
+from ecorche.muscles.triples import cross, dot, plus, read, scaled, turned, unit, write
 
 Floats = npt.NDArray[np.float64]
 
 STRAIGHT: Final = 0
 SPHERE: Final = 1
 CYLINDER: Final = 2
+BALL: Final = 3
 
 # columns of a curve: its ends; the arc's centre at its start, and the directions to its start, onwards and
 # along the axis; of the lines before and after it; radius, rise a radian, angle (0: a straight line), arc
@@ -72,9 +79,12 @@ COLUMNS: Final = 33
 
 EARLIEST_AT_BIND: Final = -0.25 * np.pi
 """The least Φ at bind [rad]: below zero, as ends one above the other may be told a little behind."""
+AT_BIND_OF_BALL: Final = 0.5 * np.pi
+"""In place of Φ at bind where the shorter way is taken [rad]: more than 270° round is no way at all."""
 
 _FADE = np.radians(20.0)
 _SINE_OF_FADE = np.sin(_FADE)
+_BACK = 1.0 - np.cos(_FADE)
 _TINY = 1e-9  # a circle of this radius [m] is no obstacle
 
 
@@ -86,15 +96,19 @@ def _step(x: Any) -> Any:
 
 
 @njit(cache=True, error_model="numpy")  # type: ignore[untyped-decorator]
-def _upright(psi: Any) -> Any:
+def _upright(shape: int, psi: Any) -> Any:
     """How far to tilt from the axis' plane, for the plane of the centre tilted by ``psi`` within half a turn.
 
-    Wholly up to 60° of either sense of that plane, not at all at 90°, C1 between.
+    Wholly up to 60° of either sense of that plane, not at all at 90°, C1 between. Over a ball, which is gone
+    round in one sense only, not at all from 120° on.
     """
     size = abs(psi)
     third = np.pi / 3.0
     if size <= third:
         tilt = size
+    elif shape == BALL:
+        x = min(size / third - 1.0, 1.0)
+        tilt = (1.0 + x * (1.0 + x * (3.0 * x - 5.0))) * third
     elif size >= 2.0 * third:
         tilt = size - np.pi
     else:
@@ -103,8 +117,15 @@ def _upright(psi: Any) -> Any:
     return tilt if psi >= 0.0 else -tilt
 
 
+@njit(inline="always")  # type: ignore[untyped-decorator]
+def _axis_of_ball(axis: Any, bind_chord: Any, chord: Any) -> Any:
+    """Where the line of the ends takes an axis, and how much that counts: nothing with the line reversed."""
+    now = unit(chord)
+    return turned(bind_chord, now, axis), _step((1.0 + dot(bind_chord, now)) / _BACK)
+
+
 @njit(cache=True, error_model="numpy")  # type: ignore[untyped-decorator]
-def _circle_on_sphere(origin: Any, insertion: Any, centre: Any, axis: Any, radius: Any) -> Any:
+def _circle_on_sphere(shape: int, origin: Any, insertion: Any, centre: Any, axis: Any, radius: Any) -> Any:
     """Centre, normal, radius of the circle on a sphere that is gone round, and how much it counts."""
     chord = plus(insertion, -1.0, origin)
     distance = np.sqrt(dot(chord, chord))
@@ -123,20 +144,23 @@ def _circle_on_sphere(origin: Any, insertion: Any, centre: Any, axis: Any, radiu
     # the normal of the plane that holds the centre
     plane = cross(t, scaled(1.0 / off, away))
     cosine = dot(plane, upright)
-    if off >= 0.5 * radius and abs(cosine) >= 0.5:
+    if off >= 0.5 * radius and (cosine >= 0.5 or (cosine <= -0.5 and shape == SPHERE)):
         return centre, scaled(1.0 if cosine > 0.0 else -1.0, plane), radius, counts
     sideways = cross(t, upright)
-    tilt = _step(2.0 * off / radius) * _upright(np.arctan2(dot(plane, sideways), cosine))
+    tilt = _step(2.0 * off / radius) * _upright(shape, np.arctan2(dot(plane, sideways), cosine))
     normal = plus(scaled(np.cos(tilt), upright), np.sin(tilt), sideways)
     height = dot(away, normal)
     inner = np.sqrt(max(radius * radius - height * height, 0.0))
-    return plus(centre, -height, normal), normal, inner, counts * _step(2.0 * inner / radius)
+    counts *= _step(2.0 * inner / radius)
+    if shape == BALL and inner > 0.0:
+        counts *= _step(1.0 + 2.0 * off * dot(plane, normal) / inner)
+    return plus(centre, -height, normal), normal, inner, counts
 
 
 @njit(inline="always")  # type: ignore[untyped-decorator]
 def _circle(shape: int, origin: Any, insertion: Any, centre: Any, axis: Any, radius: Any) -> Any:
-    if shape == SPHERE:
-        return _circle_on_sphere(origin, insertion, centre, axis, radius)
+    if shape != CYLINDER:
+        return _circle_on_sphere(shape, origin, insertion, centre, axis, radius)
     return centre, axis, radius, 1.0
 
 
@@ -157,6 +181,7 @@ def wrap(
     insertion: Any,
     centre: Any,
     axis: Any,
+    bind_chord: Any,
     radius: Any,
     at_bind: Any,
     curves: Floats,
@@ -165,9 +190,10 @@ def wrap(
     """The curve from origin to insertion [m], into a row of ``curves`` (…, COLUMNS).
 
     Args:
-        shape: `STRAIGHT`, `SPHERE` or `CYLINDER`.
+        shape: `STRAIGHT`, `SPHERE`, `CYLINDER` or `BALL`.
         origin, insertion, centre: Three numbers each [m].
-        axis: Unit direction, see `Wrap`.
+        axis: Unit direction, see `Wrap`, as the obstacle carries it.
+        bind_chord: Unit, from origin to insertion at bind, as the obstacle carries it.
         radius: Of sphere or cylinder [m].
         at_bind: Φ at bind [rad], see `bind_angle`.
         curves: Where to write.
@@ -183,7 +209,11 @@ def wrap(
     curves[row, SHARE] = 0.0
     if shape == STRAIGHT:
         return
+    forward = 1.0
+    if shape == BALL:
+        axis, forward = _axis_of_ball(axis, bind_chord, chord)
     middle, normal, r, counts = _circle(shape, origin, insertion, centre, axis, radius)
+    counts *= forward
     a, b = plus(origin, -1.0, middle), plus(insertion, -1.0, middle)
     low, high = dot(a, normal), dot(b, normal)
     a, b = plus(a, -low, normal), plus(b, -high, normal)

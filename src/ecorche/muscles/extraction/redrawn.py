@@ -79,8 +79,11 @@ def redrawn(
         (ends[0].joint, ends[1].joint), bind_axes(muscle, [muscle.crossing]).points[0], skeleton
     )
     wrap = muscle.wrap
-    if wrap is not None and wrap.shape == "sphere":
+    if wrap is not None and wrap.shape != "cylinder":
+        is_ball, socket = wrap.shape == "ball", int(skeleton.parents[hinge])
         wrap = sphere_over(hinge, wrap.radius, rings, ends, skeleton)
+        if wrap is not None and is_ball and socket >= 0:
+            wrap = replace(wrap, shape="ball", joint=socket)
     reach = tuple(dict.fromkeys((*muscle.reach, ends[0].joint, ends[1].joint)))
     return laid(
         replace(

@@ -140,7 +140,7 @@ class TrunkMuscles:
         if np.linalg.norm(axis) < 1e-9:
             return hinge, None
         radius = OBSTACLE * float(np.linalg.norm(rings.centre - hinge, axis=1).min())
-        return hinge, Wrap("sphere", root.ball, hinge, normalise(axis), radius)
+        return hinge, Wrap("ball", int(self.skeleton.parents[root.ball]), hinge, normalise(axis), radius)
 
     def _name(self, region: TrunkRegion, rings: SpaceRings) -> str:
         """Such as ``"shoulder front, left"``: by its place round the trunk; caps and necks as they face."""
