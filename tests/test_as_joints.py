@@ -17,6 +17,7 @@ from ecorche.errors import SkeletonError
 from ecorche.skeleton.kinematics import difference_from_bind
 from ecorche.skeleton.motion import bind_pose
 from ecorche.skin.linear import LinearSkinning
+from extracted_people import extracted
 from jointed_people import DRESSED, MAN, captured, jointed
 from rigged_people import person, rigged
 
@@ -111,6 +112,16 @@ def test_limbs_that_a_motion_scales_unevenly_shear_no_muscle_joint(data: Path) -
     uneven[:, :, :3, :3] = uneven[:, :, :3, :3] * [1.0, 1.02, 1.0]
     played = made.motion(replace(motion, local=uneven))
     assert transforms.shear(played.local[:, made.body.character.skeleton.joint_count :]).max() < 1e-5
+
+
+def test_the_rounding_of_a_file_is_no_shear(data: Path) -> None:
+    """The horse's bind matrices are off a rotation by some millionths, and its muscle joints hang below."""
+    horse, rig = extracted(data / "mesh2motion" / "horse-animations.glb")
+    made = jointed_character(horse, rig, influences=None)
+    assert transforms.shear(made.character.skeleton.bind_local).max() < 1e-6
+    for clip in horse.motions:
+        played = made.motion(clip.part(0, min(12, clip.frame_count - 1)))
+        assert transforms.shear(played.local).max() < 1e-12
 
 
 def test_limbs_that_are_scaled_unevenly_at_bind_are_refused(data: Path) -> None:

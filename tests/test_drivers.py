@@ -20,6 +20,7 @@ from ecorche.body.drivers.terms import products, terms
 from ecorche.body.sample_poses import sample_poses
 from ecorche.errors import ReadError
 from jointed_people import MAN, captured, driven, jointed
+from rigged_people import rigged
 
 CLIPS = ("cmu/02_01.bvh", "cmu/02_03.bvh", "cmu/13_13.bvh", "cmu/13_39.bvh")
 
@@ -113,7 +114,10 @@ def test_javascript_gives_the_same_without_anything_else(data: Path, tmp_path: P
     if node is None:
         skip_or_fail("no Node.js")
     made = jointed(data / MAN)
-    told = write_package(tmp_path / "drivers", made, driven(data / MAN))
+    told = write_package(tmp_path / "drivers", made, driven(data / MAN), rigged(data / MAN))
+    before = (tmp_path / "drivers" / TABLE).read_bytes()
+    assert write_package(tmp_path / "drivers", made, driven(data / MAN), rigged(data / MAN)) == told
+    assert (tmp_path / "drivers" / TABLE).read_bytes() == before
     assert sorted(p.name for p in (tmp_path / "drivers").iterdir()) == sorted((TABLE, *EVALUATORS))
     assert "mm" in told[0]
     own, motion = made.body.character.skeleton, captured(data / MAN, data / CLIPS[1])

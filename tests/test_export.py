@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from ecorche.body.take import Take
 from ecorche.cli.main import app
-from ecorche.io.formats import read_character
+from ecorche.io.formats import read_character, write_take
+from ecorche.io.keyframes import read_keyframes
+from ecorche.skeleton.resample import resample
+from ecorche.skeleton.retarget import retarget
 from rigged_people import person
 from test_usd_players import usdskel_points
 
@@ -45,6 +50,40 @@ def test_a_clip_is_written_with_its_muscle_joints_and_its_error_told(rig: Path, 
     assert np.diff(mesh.weights.starts).max() <= 4
     moved = np.abs(motion.local - back.skeleton.bind_local).max(axis=(0, 2, 3))[own.skeleton.joint_count :]
     assert (moved > 1e-4).sum() > 20
+
+
+def test_every_clip_of_the_character_is_written_and_one_where_it_is_asked_for(
+    rig: Path, tmp_path: Path
+) -> None:
+    man = read_character(rig.with_name("man.glb"))
+    curl = resample(retarget(read_keyframes(CURL, man.skeleton), man.skeleton).motion, rate=2)
+    clips = (curl, replace(curl, name="back", local=curl.local[::-1]))
+    write_take(tmp_path / "man.glb", Take(replace(man, motions=clips)))
+    for file in rig.parent.glob("man.ecorche*"):
+        (tmp_path / file.name).write_bytes(file.read_bytes())
+    own = tmp_path / "man.ecorche"
+    code, said = run(own, "-o", tmp_path / "all.glb", "--influences", 6)
+    assert code == 0, said
+    assert f"2 clips, {2 * curl.frame_count} frames" in said
+    told = [line.split(" influences:")[0] for line in said.splitlines() if " influences:" in line]
+    assert told == ["6", "4", "8", "all"]
+    assert [m.name for m in read_character(tmp_path / "all.glb").motions] == [c.name for c in clips]
+    code, said = run(own, "-o", tmp_path / "one.usdc", "--clip", "back", "--frames", "0-1", "-q")
+    assert code == 0, said
+    back = read_character(tmp_path / "one.usdc").motions
+    assert [(m.name, m.frame_count) for m in back] == [("back", 2)]
+    code, said = run(own, "-o", tmp_path / "no.glb", "--frames", "0-1")
+    assert code == 2
+    assert "--clip" in said
+
+
+def test_what_is_read_is_not_written_over(rig: Path) -> None:
+    character = rig.with_name("man.glb")
+    before = character.read_bytes()
+    code, said = run(rig, "-o", character)
+    assert code == 2
+    assert "written over" in said
+    assert character.read_bytes() == before
 
 
 def test_usd_and_gltf_show_the_same(rig: Path, tmp_path: Path) -> None:
@@ -92,6 +131,9 @@ def test_what_cannot_be_is_said(data: Path, rig: Path, tmp_path: Path) -> None:
         ((data / "human" / "male_average_cmu_mb.glb", "-o", tmp_path / "m.glb"), "without muscles"),
         ((rig, "-o", tmp_path / "no" / "m.glb"), "no"),
         ((rig, "-o", tmp_path / "m.glb", "--error-plot", tmp_path / "e.txt"), ".png"),
+        ((rig, "-o", tmp_path / "m.glb", "--drivers", rig), "is a file"),
+        ((rig, "-o", tmp_path / "m.glb", "--frames", "0-1"), "no motion"),
+        ((rig, "-o", tmp_path / "m.glb", "--activation", "1"), "no motion"),
     ):
         code, said = run(*arguments)
         assert code == 2, said

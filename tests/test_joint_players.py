@@ -32,6 +32,7 @@ from ecorche.skeleton.motion import Motion
 from ecorche.skeleton.skeleton import local_from_world
 from extracted_people import extracted
 from jointed_people import DRESSED, MAN, RATE, captured, driven, jointed, shown
+from rigged_people import rigged
 
 Floats = npt.NDArray[np.float64]
 
@@ -98,7 +99,7 @@ def exported(data: Path, folder: Path) -> list[tuple[Path, JointedCharacter, Mot
 def with_drivers(data: Path, folder: Path) -> tuple[Path, JointedCharacter, Motion]:
     """A man whose muscle joints no key moves, and drivers beside the file."""
     made, own = jointed(data / MAN), captured(data / MAN, data / CLIP)
-    write_package(folder / "drivers", made, driven(data / MAN))
+    write_package(folder / "drivers", made, driven(data / MAN), rigged(data / MAN))
     count = made.body.character.skeleton.joint_count
     still = np.tile(made.character.skeleton.bind_local[count:], (own.frame_count, 1, 1, 1))
     local = np.concatenate([own.local, still], axis=1)

@@ -10,10 +10,14 @@ import typer
 
 from ecorche.cli.activation import ACTIVATION
 from ecorche.cli.bake import Feet
+from ecorche.errors import EcorcheError
 
 if TYPE_CHECKING:
-    from ecorche.body.as_joints import JointedCharacter
-    from ecorche.document.files import Rig
+    import numpy as np
+    import numpy.typing as npt
+
+    from ecorche.body.character import Character
+    from ecorche.body.perform import Performance
     from ecorche.skeleton.motion import Motion
 
 
@@ -35,9 +39,9 @@ def export(
     output: Path = typer.Option(..., "-o", "--output", help="The file to make: .glb, .gltf, .usdc, .usda, …"),
     as_: ExportAs = typer.Option(ExportAs.joints, "--as", help="What muscles become."),  # noqa: ARG001
     motion: Path | None = typer.Option(
-        None, "-m", "--motion", help="BVH, glTF, USD, X3D or .pose; default: the character's own clip."
+        None, "-m", "--motion", help="BVH, glTF, USD, X3D or .pose; default: the character's own clips."
     ),
-    clip: str | None = typer.Option(None, help="Which clip, where a file has several."),
+    clip: str | None = typer.Option(None, help="Only this clip, where a file has several."),
     feet: Feet = typer.Option(Feet.directions, help="Keep limb directions, or keep the feet planted."),
     frames: str | None = typer.Option(None, help="Only these frames, such as 10-50."),
     rate: float | None = typer.Option(
@@ -58,16 +62,19 @@ def export(
 
     Every clip gets what the muscle joints do in it; with --drivers the pose itself moves them.
     """
+    from dataclasses import replace
+
     from ecorche.base.files import require_folder
     from ecorche.body.as_joints import jointed_character
-    from ecorche.body.evaluate import LiveFrames
-    from ecorche.body.joint_error import half_scale_error, joint_errors
+    from ecorche.body.drivers.learn import learn_drivers
+    from ecorche.body.drivers.package import require_package_folder, write_package
+    from ecorche.body.joint_error import BUDGETS, half_scale_error, joint_errors
     from ecorche.body.perform import perform
     from ecorche.body.sample_poses import sample_poses
     from ecorche.body.take import Take
     from ecorche.cli.activation import activation_source
     from ecorche.cli.options import counted, frame_range
-    from ecorche.cli.subject import read_subject, subject_motion
+    from ecorche.cli.subject import read_subject, require_not_read
     from ecorche.errors import DocumentError, WriteError
     from ecorche.io.formats import WriteOptions, module_for, write_take
     from ecorche.render.joint_errors import plot_joint_errors, require_plot
@@ -83,59 +90,103 @@ def export(
     if error_plot is not None:
         require_plot(error_plot)
     if drivers is not None:
-        require_folder(drivers)
+        require_package_folder(drivers)
     subject = read_subject(rig)
     if subject.rig is None:
         raise DocumentError(
             "is a character without muscles", where=rig, remedy="Make a rig first: ecorche rig CHARACTER"
         )
+    require_not_read(output, subject, motion)
     character = subject.character
+    clips = _clips(character, motion, clip)
+    _require_clips(clips, {"--frames": frames, "--rate": rate, "--activation": activation})
+    kept, source = frame_range(frames), activation_source(activation, subject)
+    performances = [
+        perform(character, one, feet=feet.value, rate=rate, frames=kept, rig=subject.rig, activation=source)
+        for one in clips
+    ]
     jointed = jointed_character(
         character, subject.rig, joints_per_muscle=joints_per_muscle, influences=influences
     )
-    chosen, report, played, active = subject_motion(character, motion, clip), None, None, None
-    if chosen is not None:
-        performance = perform(
-            character,
-            chosen,
-            feet=feet.value,
-            rate=rate,
-            frames=frame_range(frames),
-            rig=subject.rig,
-            activation=activation_source(activation, subject),
-        )
-        report, played = performance.retargeting, performance.take.motion
-        if isinstance(performance.take.frames, LiveFrames):
-            active = performance.take.frames.activation
-    take = Take(jointed.character, None if played is None else jointed.motion(played, active))
+    played = [_played(performance) for performance in performances]
+    take = Take(replace(jointed.character, motions=tuple(jointed.motion(*one) for one in played)))
     written = write_take(output, take, WriteOptions(usd_as="skeleton", morph_targets=0))
-    told = [*([] if report is None else [str(report)]), *(f"note: {note}" for note in written.notes)]
+    told = [str(p.retargeting) for p in performances if p.retargeting is not None]
+    told += [f"note: {note}" for note in written.notes]
+    method = subject.rig.spec.skinning.method or character.body(subject.body).skinning or "linear"
+    if method != "linear":
+        told.append(f"note: the skin is by {method} skinning; with joints for muscles it is linear")
+    whole, active = _in_a_row(played, "the character's own clips, learnt from" if motion is None else "")
     if not quiet or error_plot is not None:
         poses = sample_poses(character, subject.rig, POSES)
-        errors = joint_errors(jointed, played or poses, poses, activation=active)
+        budgets = dict.fromkeys((influences, *BUDGETS))  # that of the file comes first
+        errors = joint_errors(jointed, whole or poses, poses, budgets=[*budgets], activation=active)
         told += [str(error) for error in errors]
         if error_plot is not None:
             plot_joint_errors(error_plot, jointed, errors)
-    if take.motion is not None and output.suffix.lower() in USD:
-        apart = half_scale_error(jointed, take.motion)
+    if clips and output.suffix.lower() in USD:
+        apart = max(half_scale_error(jointed, one) for one in take.character.motions)
         told.append(f"note: UsdSkel keeps scales in half precision: {1e3 * apart:.3f} mm at the skin at most")
     if drivers is not None:
-        told += write_drivers(drivers, jointed, subject.rig, played)
+        table = learn_drivers(jointed, subject.rig)
+        told += write_package(drivers, jointed, table, subject.rig, whole)
     if quiet:
         return
     for line in told:
         typer.echo(line)
     typer.echo(
         f"{output}: {counted(len(jointed.muscles.joints.names), 'muscle joint')} beside"
-        f" {counted(character.skeleton.joint_count, 'joint')},"
-        f" {counted(0 if played is None else played.frame_count, 'frame')}"
+        f" {counted(character.skeleton.joint_count, 'joint')}, {counted(len(clips), 'clip')},"
+        f" {counted(0 if whole is None else whole.frame_count, 'frame')}"
     )
 
 
-def write_drivers(folder: Path, jointed: JointedCharacter, rig: Rig, motion: Motion | None) -> list[str]:
-    """The table of drivers and its evaluators, in a folder; what there is to tell of it."""
-    from ecorche.body.drivers.learn import learn_drivers
-    from ecorche.body.drivers.package import write_package
+def _clips(character: Character, motion: Path | None, clip: str | None) -> list[Motion]:
+    """The motions to perform: of a file, or those of the character itself."""
+    from ecorche.cli.subject import subject_motion
 
-    table = learn_drivers(jointed, rig)
-    return write_package(folder, jointed, table, motion)
+    own = [one for one in character.motions if clip in (None, one.name)]
+    if motion is None and (own or clip is None):
+        return own
+    chosen = subject_motion(character, motion, clip)
+    return [] if chosen is None else [chosen]
+
+
+def _require_clips(clips: list[Motion], options: dict[str, object]) -> None:
+    """Refuse what is said of a motion where there is none, or of one where there are several."""
+    for option, given in options.items():
+        if given is None:
+            continue
+        if not clips:
+            raise EcorcheError("there is no motion", where=option, remedy="Give one: --motion FILE")
+        if option == "--frames" and len(clips) > 1:
+            names = ", ".join(repr(one.name) for one in clips)
+            raise EcorcheError(
+                f"there are {len(clips)} clips", where=option, remedy=f"Choose one with --clip: {names}"
+            )
+
+
+def _played(performance: Performance) -> tuple[Motion, npt.NDArray[np.float64] | None]:
+    """A motion on the character's own skeleton, and how active its muscles are."""
+    from ecorche.body.evaluate import LiveFrames
+
+    motion, frames = performance.take.motion, performance.take.frames
+    assert motion is not None  # of a performance
+    return motion, frames.activation if isinstance(frames, LiveFrames) else None
+
+
+def _in_a_row(
+    played: list[tuple[Motion, npt.NDArray[np.float64] | None]], name: str
+) -> tuple[Motion | None, npt.NDArray[np.float64] | None]:
+    """All clips as one, to measure over; None where there is none."""
+    import numpy as np
+
+    from ecorche.skeleton.motion import Motion
+
+    if not played:
+        return None, None
+    first = played[0][0]
+    local = np.concatenate([motion.local for motion, _ in played])
+    active = [activation for _, activation in played if activation is not None]
+    whole = Motion(name or first.name, first.skeleton, np.arange(len(local), dtype=np.float64), local)
+    return whole, np.concatenate(active) if active else None

@@ -69,6 +69,15 @@ def figure_subject() -> Subject:
     return Subject(figure, create_rig(figure, f"{figure.name}.glb", f"{figure.name}.ecorche"))
 
 
+def require_not_read(output: Path, subject: Subject, *others: Path | None) -> None:
+    """Refuse to write over a file the command reads: a rig's character would be lost, and the rig with it."""
+    for read in (Path(subject.character.source) if subject.character.source else None, *others):
+        if read is not None and output.exists() and read.exists() and output.samefile(read):
+            raise WriteError(
+                "would be written over, and is read", where=output, remedy="Give another name with -o"
+            )
+
+
 def write_figure(rig_path: Path) -> Path:
     """Write the built-in figure beside a rig that will name it; the file, which may be there already."""
     from ecorche.base.files import require_folder

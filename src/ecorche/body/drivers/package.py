@@ -13,6 +13,8 @@ from ecorche.body.as_joints import JointedCharacter
 from ecorche.body.drivers.measure import DriverError, driver_error
 from ecorche.body.drivers.table import DriverTable, write_table
 from ecorche.body.sample_poses import sample_poses
+from ecorche.document.files import Rig
+from ecorche.errors import WriteError
 from ecorche.skeleton.motion import Motion
 
 TABLE, EVALUATORS = "drivers.json", ("drivers.mjs", "blender_drivers.py")
@@ -20,8 +22,18 @@ POSES = 48
 """Poses over which the error is told; others than those the drivers have learnt from."""
 
 
+def require_package_folder(folder: Path) -> None:
+    """Refuse a place where no folder is or can be made, before any work is done."""
+    if folder.is_dir():
+        require_folder(folder / TABLE)
+    elif folder.exists():
+        raise WriteError("is a file, not a folder", where=folder, remedy="Name a folder")
+    else:
+        require_folder(folder)
+
+
 def write_package(
-    folder: Path, jointed: JointedCharacter, table: DriverTable, motion: Motion | None = None
+    folder: Path, jointed: JointedCharacter, table: DriverTable, rig: Rig, motion: Motion | None = None
 ) -> list[str]:
     """Write a table and its evaluators to a folder; what was measured, a sentence each.
 
@@ -29,12 +41,14 @@ def write_package(
         folder: Where; it is made if it is not there.
         jointed: The character with its muscles as joints.
         table: Its drivers.
+        rig: Its rig, whose limits hold for the poses that are measured.
         motion: A motion over which the error is measured too, on the character's own skeleton.
     """
-    require_folder(folder)
+    require_package_folder(folder)
     folder.mkdir(exist_ok=True)
     own = jointed.body.character
-    measured = {"poses": driver_error(jointed, table, sample_poses(own, None, POSES, seed=11).local)}
+    drawn = sample_poses(own, rig, POSES, seed=11, motions=())
+    measured = {"poses": driver_error(jointed, table, drawn.local)}
     if motion is not None:
         chosen = np.unique(np.linspace(0, motion.frame_count - 1, POSES).astype(np.int64))
         measured[motion.name] = driver_error(jointed, table, motion.local[chosen])
