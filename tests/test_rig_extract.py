@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -12,10 +13,16 @@ import pytest
 from typer.testing import CliRunner
 
 from conftest import ROOT, Figure
+from ecorche.base.mesh import triangle_mesh
 from ecorche.base.signed_pieces import SignedPieces
 from ecorche.body.adjust_template import AdjustmentReport, with_adjusted_muscles
 from ecorche.body.compile import compile_body
-from ecorche.body.extract_muscles import ExtractionReport, most_telling, with_extracted_muscles
+from ecorche.body.extract_muscles import (
+    ExtractionReport,
+    found_in_skin,
+    most_telling,
+    with_extracted_muscles,
+)
 from ecorche.body.muscle_specs import muscles_of
 from ecorche.body.rig import check_rig, create_rig
 from ecorche.cli.main import app
@@ -25,6 +32,7 @@ from ecorche.muscles.fit import TISSUE
 from ecorche.muscles.musculature import musculature
 from ecorche.muscles.root_curves import root_curves
 from ecorche.muscles.spindle_mesh import Stations, spindle_surfaces
+from ecorche.skin.weights import weights_from_table
 from rigged_people import person, rigged
 from test_docs import _follow
 
@@ -67,6 +75,29 @@ def test_a_rig_holds_what_was_found(data: Path) -> None:
     body = compile_body(man, rig=rig)
     assert body.lofts is not None
     assert body.lofts.lofts.names == tuple(m.name for m in found)
+
+
+def test_a_skin_in_two_meshes_is_told_to_be_joined(data: Path) -> None:
+    man = person(muscular(data))
+    body = man.body()
+    assert body.weights is not None
+    joints, weights = body.weights.padded()
+    points, triangles = body.mesh.points, body.mesh.triangles()
+    below = (points[:, 1] < 0.7)[triangles].any(axis=1)
+    pieces = []
+    for name, faces in (("legs", triangles[below]), ("rest", triangles[~below])):
+        used, corners = np.unique(faces, return_inverse=True)
+        mesh = triangle_mesh(name, points[used].astype(np.float64), corners.reshape(-1, 3))
+        table = weights_from_table(joints[used], weights[used], man.skeleton.joint_count, name)
+        pieces.append(replace(body, mesh=mesh, weights=table))
+    cut = replace(man, meshes=tuple(pieces))
+    report = with_extracted_muscles(create_rig(cut, "man.glb", "man.ecorche", muscles=False), cut)[1]
+    assert report.lines()[-1].startswith("Muscles were sought in 'rest' alone, which has no skin of LeftLeg,")
+    assert report.lines()[-1].endswith("join it with the meshes that have ('legs').")
+    assert not any("sought" in line for line in extracted(muscular(data))[1].lines())
+    dressed = person(data / "human" / "male_dressed_mixamo.glb")
+    bare = create_rig(dressed, "dressed.glb", "dressed.ecorche", muscles=False)
+    assert not any("sought" in note for note in found_in_skin(dressed, bare).notes)
 
 
 def test_the_most_telling_are_kept(data: Path) -> None:

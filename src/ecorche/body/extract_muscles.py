@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ecorche.body.character import Character
+from ecorche.body.character import Character, SkinnedMesh
 from ecorche.body.lofted_specs import lofted_specs
 from ecorche.body.place_muscles import bind_points, rounded
 from ecorche.document.files import Rig
@@ -20,6 +20,7 @@ from ecorche.muscles.lofted import LoftedMuscle
 from ecorche.muscles.lofted_actions import actions_of
 from ecorche.skeleton.naming.recognise import recognise
 from ecorche.skeleton.skeleton import Skeleton
+from ecorche.skin.weights import is_rigid
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +70,39 @@ def found_in_skin(character: Character, rig: Rig) -> Extraction:
         replace(m, actions=m.actions or actions_of(m, character.skeleton), prominence=t.prominence)
         for m, t in zip(found.muscles, found.tracks, strict=True)
     ]
-    return replace(found, muscles=tuple(muscles))
+    return replace(found, muscles=tuple(muscles), notes=(*found.notes, *_skin_elsewhere(character, rig)))
+
+
+def _skin_elsewhere(character: Character, rig: Rig) -> list[str]:
+    """What other meshes are skin of, a sentence if there is any: muscles are sought in one mesh alone."""
+    body = character.body(rig.spec.body)
+    own = _carried_joints(body)
+    naming = recognise(character.skeleton, rig.spec.skeleton.mapping or None)
+    known = [name is not None for name in naming.canonical]
+    elsewhere: dict[str, set[int]] = {}
+    for mesh in character.meshes:
+        if mesh.weights is None or is_rigid(mesh.weights):  # a prop, an eye or a bone
+            continue
+        others = _carried_joints(mesh) - own
+        if any(known):  # hair and skirts have joints of their own
+            others = {joint for joint in others if known[joint]}
+        if others:
+            elsewhere[mesh.name] = others
+    if not elsewhere:
+        return []
+    joints = sorted(set().union(*elsewhere.values()))
+    named = ", ".join(character.skeleton.names[joint] for joint in joints[:6])
+    named += f" and {len(joints) - 6} more" if len(joints) > 6 else ""
+    return [
+        f"Muscles were sought in {body.name!r} alone, which has no skin of {named}: join it with the meshes"
+        f" that have ({', '.join(map(repr, list(elsewhere)[:3]))}{', …' if len(elsewhere) > 3 else ''})."
+    ]
+
+
+def _carried_joints(mesh: SkinnedMesh) -> set[int]:
+    """The joints that move some of a mesh by more than half."""
+    assert mesh.weights is not None
+    return set(np.unique(mesh.weights.joints[mesh.weights.weights > 0.5]).tolist())
 
 
 def with_extracted_muscles(
@@ -90,10 +123,12 @@ def with_extracted_muscles(
     found = found_in_skin(character, rig)
     if not found.muscles:
         reasons = "; ".join(f"{region}: {reason}" for region, reason in found.left_out[:3])
+        elsewhere = _skin_elsewhere(character, rig)
         raise SkeletonError(
             "no muscles show in the skin" + (f" ({reasons})" if reasons else ""),
             where=character.source or character.name,
-            remedy="Take the anatomical template for a humanoid (--muscles template), or make a rig without"
+            remedy=" ".join(elsewhere)
+            or "Take the anatomical template for a humanoid (--muscles template), or make a rig without"
             " any (--without-muscles) and mark a region of the skin (ecorche muscles RIG --mark MASK)",
         )
     per_region: dict[str, int] = {}
