@@ -100,6 +100,19 @@ def test_a_skin_in_two_meshes_is_told_to_be_joined(data: Path) -> None:
     assert not any("sought" in note for note in found_in_skin(dressed, bare).notes)
 
 
+def test_where_nothing_shows_every_region_says_why(data: Path) -> None:
+    man = person(muscular(data))
+    body = man.body()
+    torn = body.mesh.triangles()[np.random.default_rng(3).random(len(body.mesh.triangles())) > 0.5]
+    mesh = triangle_mesh(body.name, body.mesh.points.astype(np.float64), torn)
+    tatters = replace(man, meshes=(replace(body, mesh=mesh),))
+    with pytest.raises(EcorcheError, match="no muscles show in the skin") as refused:
+        with_extracted_muscles(create_rig(tatters, "man.glb", "man.ecorche", muscles=False), tatters)
+    for region in ("LeftHand", "upper arm, left", "thigh, right", "left shoulder", "right abdomen"):
+        assert region in str(refused.value)
+    assert str(refused.value).count("too short for muscles") == 1
+
+
 def test_the_most_telling_are_kept(data: Path) -> None:
     man = person(muscular(data))
     _, report = extracted(muscular(data))

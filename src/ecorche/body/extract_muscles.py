@@ -43,15 +43,23 @@ class ExtractionReport:
         told = [f"{found} muscles found in the skin"]
         if self.kept < found:
             told[0] += f", the {self.kept} kept for which prominence times length is greatest"
-        reasons: dict[str, list[str]] = {}
-        for region, reason in self.extraction.left_out:
-            reasons.setdefault(reason, []).append(region)
-        told += [
-            f"{'; '.join(regions)}: "
-            + (reason if "plain skinning" in reason else f"left to plain skinning, {reason}")
-            for reason, regions in reasons.items()
-        ]
+        told += _refusals(self.extraction)
         return [*told, *self.extraction.notes]
+
+
+def _refusals(extraction: Extraction) -> list[str]:
+    """Why some regions have no muscles, a sentence for each reason."""
+    told = {extraction.regions[track.region] for track in extraction.tracks}
+    told |= {region for region, _ in extraction.left_out}
+    silent = [(region, "no muscle shows there") for region in extraction.regions if region not in told]
+    regions: dict[str, list[str]] = {}
+    for region, reason in (*extraction.left_out, *silent):
+        regions.setdefault(reason, []).append(region)
+    return [
+        f"{'; '.join(where)}: "
+        + (reason if "plain skinning" in reason else f"left to plain skinning, {reason}")
+        for reason, where in regions.items()
+    ]
 
 
 def found_in_skin(character: Character, rig: Rig) -> Extraction:
@@ -122,7 +130,7 @@ def with_extracted_muscles(
     """
     found = found_in_skin(character, rig)
     if not found.muscles:
-        reasons = "; ".join(f"{region}: {reason}" for region, reason in found.left_out[:3])
+        reasons = ". ".join(_refusals(found))
         elsewhere = _skin_elsewhere(character, rig)
         raise SkeletonError(
             "no muscles show in the skin" + (f" ({reasons})" if reasons else ""),
