@@ -15,6 +15,7 @@ import numpy.typing as npt
 import pytest
 from PIL import Image
 
+from characters import tube
 from ecorche.base.mesh import Attribute, FaceSubset, Mesh, triangle_mesh
 from ecorche.base.rotations import xyzw_from_axis_angle
 from ecorche.base.transforms import compose, transform_points
@@ -26,7 +27,9 @@ from ecorche.errors import EcorcheError, MissingPackageError, WriteError
 from ecorche.io.formats import read_character
 from ecorche.render.bones import BoneShapes
 from ecorche.render.camera import FIELD_OF_VIEW, MARGIN, VIEWS, direction, facing, frame_subject
+from ecorche.render.drawn_meshes import DrawnMeshes
 from ecorche.render.ground import round_length
+from ecorche.render.layers import Look
 from ecorche.render.pictures import render_contact_sheet, render_film, render_picture
 from ecorche.render.shadow import TEXELS, SurfaceSamples, darkness
 from ecorche.render.sheet import caption_height
@@ -189,6 +192,31 @@ def _textured(data: bytes) -> Take:
     return Take(
         Character("egg", _skeleton(), (SkinnedMesh(mesh, None),), materials=(paint,), images=(image,))
     )
+
+
+def test_meshes_of_one_look_are_drawn_as_one_and_look_as_they_did() -> None:
+    whole = tube()
+    skin = whole.meshes[0]
+    rings = [
+        replace(skin, mesh=replace(skin.mesh, name=f"ring {n}", points=skin.mesh.points * np.float32(1 + n)))
+        for n in range(1, 4)
+    ]
+    rings[1] = replace(rings[1], mesh=replace(rings[1].mesh, material=0))
+    empty = replace(skin, mesh=triangle_mesh("empty", np.zeros((2, 3)), np.zeros((0, 3), np.int32)))
+    materials = (Material("red", base_color=(1.0, 0.0, 0.0, 1.0)),)
+    character = replace(whole, meshes=(skin, rings[0], empty, *rings[1:]), materials=materials)
+    drawn = DrawnMeshes(character)
+    assert [m.vertex_count for m in drawn.meshes] == [108, 216, 108]
+    assert drawn.body is skin.mesh
+    assert [m.material for m in drawn.meshes] == [None, None, 0]
+    points = tuple(m.mesh.points for m in character.meshes)
+    paint = tuple(np.full((len(p), 3), n, np.uint8) for n, p in enumerate(points))
+    seen = drawn.look(Look(Frame(0.0, points, (None,) * 5), paint))
+    assert seen.paint is not None
+    np.testing.assert_array_equal(seen.paint[1][:, 0], np.repeat([1, 4], 108))
+    corners = seen.frame.points[1][drawn.meshes[1].triangles()]
+    apart = [character.meshes[n].mesh.points[character.meshes[n].mesh.triangles()] for n in (1, 4)]
+    np.testing.assert_array_equal(corners, np.concatenate(apart))
 
 
 def test_textures_are_shown_the_right_way_up(tmp_path: Path) -> None:

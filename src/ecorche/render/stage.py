@@ -21,6 +21,7 @@ from ecorche.body.character import Character, Material
 from ecorche.errors import MissingPackageError
 from ecorche.render.bones import BoneShapes
 from ecorche.render.camera import FIELD_OF_VIEW
+from ecorche.render.drawn_meshes import DrawnMeshes
 from ecorche.render.ground import Ground
 from ecorche.render.layers import Layer, Look
 from ecorche.render.surface import PaintedSurface, Surface, vertex_normals
@@ -116,8 +117,8 @@ class Stage:
             shade = (1.0, 1.0, 1.0) if layer.painted else colour
             plotter.add_light(pv.Light(position=place, color=shade, intensity=strength))
         _surround(pv, plotter.renderer)
-        self._shown = [i for i, m in enumerate(character.meshes) if len(m.mesh.face_counts)]
-        self._meshes = meshes = [character.meshes[i].mesh for i in self._shown]
+        self._drawn = DrawnMeshes(character)
+        meshes = self._drawn.meshes
         self._ground = Ground(
             pv,
             plotter,
@@ -127,8 +128,6 @@ class Stage:
             to_light=to_key,
             line_width=1.0 * OVERSAMPLING,
         )
-        skinned = any(m.weights is not None for m in character.meshes)
-        body = character.body().mesh if skinned else None
         self._surfaces: list[Surface] = []
         self._painted: list[PaintedSurface] = []
         self._others: list[PaintedSurface] = []
@@ -143,6 +142,7 @@ class Stage:
                 PaintedSurface(pv, plotter, m.triangles(), m.vertex_count, gloss) for m in meshes
             ]
         else:
+            body = self._drawn.body
             self._surfaces = [
                 Surface(pv, plotter, mesh, character, SKIN if mesh is body else CLOTH) for mesh in meshes
             ]
@@ -178,21 +178,22 @@ class Stage:
             offset: From target to camera [m].
             world: ``world_from_joint`` matrices for the bones, shape (joints, 4, 4).
         """
+        look = self._drawn.look(look)
         frame = look.frame
-        for place, number in enumerate(self._shown):
-            points, normals = frame.points[number], frame.normals[number]
+        for place, mesh in enumerate(self._drawn.meshes):
+            points, normals = frame.points[place], frame.normals[place]
             if look.paint is None:
                 self._surfaces[place].update(points, normals)
             else:
-                normals = vertex_normals(self._meshes[place], points, normals)
-                self._painted[place].update(points, normals, look.paint[number])
+                normals = vertex_normals(mesh, points, normals)
+                self._painted[place].update(points, normals, look.paint[place])
             if look.other is not None and look.other_paint is not None:
-                points, normals = look.other.points[number], look.other.normals[number]
-                normals = vertex_normals(self._meshes[place], points, normals)
-                self._others[place].update(points, normals, look.other_paint[number])
+                points, normals = look.other.points[place], look.other.normals[place]
+                normals = vertex_normals(mesh, points, normals)
+                self._others[place].update(points, normals, look.other_paint[place])
         if self._bones is not None and world is not None:
             self._bones.update(world)
-        self._ground.update(tuple(frame.points[number] for number in self._shown))
+        self._ground.update(frame.points)
         distance = float(np.linalg.norm(offset))
         camera = self._plotter.camera
         camera.focal_point, camera.position, camera.up = target, target + offset, (0.0, 1.0, 0.0)
@@ -201,7 +202,7 @@ class Stage:
         with _quiet():
             if self._muscles is None:
                 return _shrunk(self._photograph())
-            return _shrunk(self._muscles.photograph(look, self._shown, target + offset, self._photograph))
+            return _shrunk(self._muscles.photograph(look, target + offset, self._photograph))
 
     def _photograph(self) -> Picture:
         """The stage as it is, at the size of its window."""

@@ -61,24 +61,21 @@ class MusclesUnderSkin:
         ]
         self._opacity = [PaintedSurface(pv, plotter, m.triangles(), m.vertex_count, "none") for m in meshes]
 
-    def photograph(
-        self, look: Look, shown: Sequence[int], camera: Floats, take_picture: Callable[[], Image]
-    ) -> Image:
+    def photograph(self, look: Look, camera: Floats, take_picture: Callable[[], Image]) -> Image:
         """The picture with translucent skin.
 
         Args:
-            look: The muscles and the frame of the skin.
-            shown: Numbers of the meshes on the stage.
+            look: The muscles, and the frame of the surfaces.
             camera: Where the camera stands [m].
             take_picture: Photographs the stage as it is.
         """
         assert look.muscles is not None
         assert look.muscle_colours is not None
         self._flesh.update(look.muscles, smooth_normals(look.muscles, self._triangles), look.muscle_colours)
-        surfaces = zip(shown, self._meshes, self._inside, self._opacity, strict=True)
-        for number, mesh, inside, opacity in surfaces:
-            points = look.frame.points[number]
-            normals = vertex_normals(mesh, points, look.frame.normals[number])
+        frame = look.frame
+        surfaces = zip(self._meshes, self._inside, self._opacity, frame.points, frame.normals, strict=True)
+        for mesh, inside, opacity, points, own in surfaces:
+            normals = vertex_normals(mesh, points, own)
             inside.update(points, normals, np.tile(np.array(INSIDE, np.uint8), (len(points), 1)))
             grey = np.rint(255.0 * skin_opacity(points, normals, camera, self._facing_opacity)).astype(
                 np.uint8
