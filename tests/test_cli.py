@@ -69,7 +69,7 @@ def test_info_lists_joints_below_their_parents(ecorche: Command, data: Path) -> 
 def test_a_narrow_terminal_cuts_no_name() -> None:
     from rich.console import Console
 
-    from ecorche.cli.info import text_table
+    from ecorche.cli.tables import text_table
 
     table = text_table("joint", "canonical", counts=("vertices",))
     table.add_row("mixamorig:LeftHandMiddle3", "l_carpal_distal_interphalangeal_3", "1,234")

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 import pytest
+from pydantic import ValidationError
 from typer.testing import CliRunner
 
 from ecorche.base.signed_pieces import SignedPieces
@@ -23,6 +24,7 @@ from ecorche.body.painting import with_weights
 from ecorche.body.rig import check_rig, create_rig
 from ecorche.cli.main import app
 from ecorche.document.files import Rig, read_rig, write_rig
+from ecorche.document.spec import RigSpec, SetAside
 from ecorche.errors import DocumentError, EcorcheError
 from ecorche.io.masks import write_mask
 from ecorche.muscles.extraction.redrawn import enclosing_ellipse, space_rings_of, surface_of
@@ -89,6 +91,7 @@ def test_a_removed_muscle_is_gone_with_its_map_and_its_gain(man: Character, rig:
     assert check_rig(edited.rig, man) == []
     with pytest.raises(DocumentError, match="Did you mean 'upper arm front, left'"):
         removed(rig, ["upper arm frnt, left"])
+    assert removed(rig, [FRONT, FRONT]).lines == (f"removed: {FRONT!r}",)
 
 
 def test_branches_of_a_removed_muscle_stand_alone(man: Character, rig: Rig) -> None:
@@ -154,6 +157,38 @@ def test_a_merged_muscle_covers_both(man: Character, rig: Rig) -> None:
         merged(rig, man, INNER, INNER)
     with pytest.raises(DocumentError, match=r"there is a muscle .* already"):
         merged(rig, man, INNER, OUTER, FRONT)
+
+
+def test_muscles_that_lie_apart_are_not_merged(man: Character, rig: Rig) -> None:
+    for other in (INNER, FRONT.replace("left", "right")):
+        with pytest.raises(EcorcheError, match="mm apart"):
+            merged(rig, man, FRONT, other)
+
+
+def test_a_new_muscle_needs_a_name(man: Character, rig: Rig) -> None:
+    with pytest.raises(EcorcheError, match="needs a name"):
+        added(rig, man, " ", ("LeftArm", "LeftForeArm"), 0.01)
+    with pytest.raises(EcorcheError, match="needs a name"):
+        merged(rig, man, INNER, OUTER, "")
+
+
+def test_muscles_do_not_branch_from_each_other_in_a_ring(rig: Rig) -> None:
+    values = rig.spec.model_dump()
+    for one, other in ((FRONT, BACK), (BACK, INNER), (INNER, FRONT)):
+        values["muscles"]["lofted"][one]["joins"] = other
+    with pytest.raises(ValidationError, match="from itself"):
+        RigSpec.model_validate(values)
+    values["muscles"]["lofted"][INNER]["joins"] = None
+    RigSpec.model_validate(values)
+
+
+def test_a_map_that_waits_with_a_muscle_set_aside_stays(man: Character, rig: Rig) -> None:
+    painted = with_weights(rig, FRONT, np.full(man.body().mesh.vertex_count, 0.5))
+    (name,) = painted.spec.maps
+    aside = SetAside(lofted={"waiting": painted.spec.muscles.lofted[FRONT]})
+    skeleton = painted.spec.skeleton.model_copy(update={"set_aside": aside})
+    waiting = replace(painted, spec=painted.spec.model_copy(update={"skeleton": skeleton}))
+    assert list(removed(waiting, [FRONT]).rig.spec.maps) == [name]
 
 
 def test_merging_keeps_branches(man: Character, rig: Rig) -> None:
@@ -331,6 +366,8 @@ def test_the_command_edits_the_file(data: Path, rig: Rig, man: Character, tmp_pa
         (["--mark", str(tmp_path / "mask.npy")], "--name NAME"),
         (["--add", "x"], "--between JOINT JOINT --radius METRES"),
         (["--as", "x"], "--as belongs to --merge"),
+        (["--attribute", "x"], "--attribute belongs to --mark"),
+        (["--keep", "2", "-o", str(tmp_path / "few.ecorche")], "may hold edits"),
         (
             ["--add", "x", "--between", "LeftArm", "LeftForeArm", "--radius", "0.01", "--towards", "up"],
             "0,0,1",
@@ -340,3 +377,16 @@ def test_the_command_edits_the_file(data: Path, rig: Rig, man: Character, tmp_pa
         assert refused.exit_code == 2
         assert why in refused.output
     assert read_rig(file).spec.muscles.lofted == now
+    assert len(read_rig(tmp_path / "few.ecorche").spec.muscles.lofted) == 3
+
+
+def test_no_command_writes_over_the_character(data: Path, rig: Rig, tmp_path: Path) -> None:
+    character, file = tmp_path / "man.glb", tmp_path / "man.ecorche"
+    shutil.copy(data / "human" / "male_muscular_cmu_mb.glb", character)
+    before = character.read_bytes()
+    write_rig(file, rig)
+    for arguments in (["weights", str(file), FRONT], ["bake", str(file)], ["export", str(file)]):
+        refused = CliRunner().invoke(app, [*arguments, "-o", str(character)])
+        assert refused.exit_code == 2
+        assert "written over" in refused.output
+    assert character.read_bytes() == before

@@ -77,15 +77,6 @@ def test_every_clip_of_the_character_is_written_and_one_where_it_is_asked_for(
     assert "--clip" in said
 
 
-def test_what_is_read_is_not_written_over(rig: Path) -> None:
-    character = rig.with_name("man.glb")
-    before = character.read_bytes()
-    code, said = run(rig, "-o", character)
-    assert code == 2
-    assert "written over" in said
-    assert character.read_bytes() == before
-
-
 def test_usd_and_gltf_show_the_same(rig: Path, tmp_path: Path) -> None:
     for suffix in ("glb", "usdc"):
         code, said = run(

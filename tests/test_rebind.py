@@ -22,7 +22,8 @@ from ecorche.body.rig import check_rig, create_rig, joint_models, relative_path,
 from ecorche.body.transfer import plan_transfer
 from ecorche.document.bind import BindMesh
 from ecorche.document.files import Rig, read_rig, write_rig
-from ecorche.document.spec import HingeLimits, KneeLimits, KneeSpec, MapRef, RevoluteSpec
+from ecorche.document.joint_spec import HingeLimits, KneeLimits, KneeSpec, RevoluteSpec
+from ecorche.document.spec import MapRef
 from ecorche.errors import DocumentError
 from ecorche.io.formats import read_character
 from ecorche.skeleton.kinematics import difference_from_bind

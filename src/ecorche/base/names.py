@@ -1,8 +1,8 @@
-"""Names: the nearest known one to a misspelt one, and a free one where it is taken."""
+"""Names: the nearest known one to a misspelt one, a free one where it is taken, and many in one line."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
 
@@ -21,9 +21,13 @@ def suggestion(name: str, known: Iterable[str], *, at_most: int = 12) -> str:
     if best is not None:
         return f"Did you mean {best!r}?"
     known = [k for k in known if name and name.casefold() in k.casefold()] or known
-    listed = ", ".join(repr(k) for k in known[:at_most])
-    more = f" and {len(known) - at_most} more" if len(known) > at_most else ""
-    return f"Known: {listed}{more}" if known else "There is none to choose from"
+    return f"Known: {listed(known, at_most)}" if known else "There is none to choose from"
+
+
+def listed(names: Sequence[str], at_most: int) -> str:
+    """Names for a sentence, the first of them where they are many."""
+    more = f" and {len(names) - at_most} more" if len(names) > at_most else ""
+    return ", ".join(map(repr, names[:at_most])) + more
 
 
 def unique(name: str, taken: set[str]) -> str:

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from ecorche.base.signed_pieces import SignedPieces
+from ecorche.base.names import listed
 from ecorche.body.character import Character
 from ecorche.body.extract_muscles import found_in_skin, most_telling
-from ecorche.body.fit_for_muscles import times_a_person
 from ecorche.body.muscle_specs import muscle_specs, muscles_of
-from ecorche.body.place_muscles import bind_points, rounded
+from ecorche.body.place_muscles import rounded
+from ecorche.body.under_skin import skin_of
 from ecorche.document.files import Rig
 from ecorche.document.muscle_spec import MuscleSpec
 from ecorche.document.problems import told_as_document_error
 from ecorche.document.spec import RigSpec
 from ecorche.errors import DocumentError
 from ecorche.muscles.extraction.adjust import Adjusted, adjusted
-from ecorche.muscles.fit import TISSUE
 from ecorche.muscles.musculature import musculature
-from ecorche.skeleton.naming.recognise import recognise
 
 TOLD = 6
 """So many names in one line of a report."""
@@ -51,7 +48,7 @@ class AdjustmentReport:
             )
         if alone:
             told.append(
-                f"{len(alone)} that show are none of the template's and were left out: {_listed(alone)}"
+                f"{len(alone)} that show are none of the template's and were left out: {listed(alone, TOLD)}"
                 " (--muscles extract has them)"
             )
         if self.result.exposed:
@@ -86,14 +83,8 @@ def with_adjusted_muscles(
     if keep is not None:
         found = most_telling(found, character.skeleton, keep)
     muscles, scapulae = muscles_of(rig, character.skeleton)
-    body = character.body(rig.spec.body)
-    naming = recognise(character.skeleton, rig.spec.skeleton.mapping or None)
-    result = adjusted(
-        musculature(muscles, character.skeleton, scapulae),
-        found,
-        SignedPieces(bind_points(character, body), body.mesh.triangles()),
-        tissue=TISSUE * times_a_person(character.skeleton, naming),
-    )
+    skin, tissue = skin_of(character, rig)
+    result = adjusted(musculature(muscles, character.skeleton, scapulae), found, skin, tissue=tissue)
     report = AdjustmentReport(len(found), result)
     changed = {a.muscle for a in result.adjustments}
     specs, _ = muscle_specs([m for m in result.muscles if m.name in changed], scapulae, character.skeleton)
@@ -110,8 +101,3 @@ def with_adjusted_muscles(
         )
         spec = RigSpec.model_validate(spec.model_dump())  # copies are not checked
     return replace(rig, spec=spec), report
-
-
-def _listed(names: Sequence[str]) -> str:
-    more = f" and {len(names) - TOLD} more" if len(names) > TOLD else ""
-    return ", ".join(map(repr, names[:TOLD])) + more

@@ -13,8 +13,8 @@ import numpy as np
 from ecorche.base.transforms import transform_points
 from ecorche.body.spelled_joints import joint_number, numbers, spot
 from ecorche.document.files import Rig
+from ecorche.document.joint_spec import VirtualScapulaSpec
 from ecorche.document.muscle_spec import ActionSpec, HalfSweep, InfluenceSpec, MuscleSpec, PathPointSpec
-from ecorche.document.spec import VirtualScapulaSpec
 from ecorche.errors import DocumentError
 from ecorche.muscles.activation import Action
 from ecorche.muscles.muscle import Floats, Muscle, Reach

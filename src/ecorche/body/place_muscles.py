@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ecorche.base.names import suggestion
+from ecorche.base.names import listed, suggestion
 from ecorche.body.alignment import skeleton_of
 from ecorche.body.character import Character, SkinnedMesh
 from ecorche.body.fit_for_muscles import require_fit_for_muscles, times_a_person
 from ecorche.body.muscle_specs import muscle_specs, muscles_of
 from ecorche.document.files import Rig
+from ecorche.document.joint_spec import VirtualScapulaSpec
 from ecorche.document.muscle_spec import MuscleSpec
 from ecorche.document.problems import told_as_document_error
-from ecorche.document.spec import RigSpec, VirtualScapulaSpec
+from ecorche.document.spec import RigSpec
 from ecorche.errors import DocumentError, EcorcheError, SkeletonError
 from ecorche.muscles.fit import TISSUE, Moved, fit_to_skin
 from ecorche.muscles.template.place import LeftOut, Placement, place
@@ -54,9 +55,9 @@ class MuscleReport:
         """The report in sentences; long lists end in a count."""
         told = [f"{self.placed} muscles placed and fitted under the skin"]
         if self.scapulae:
-            told.append(f"virtual shoulder blades added: {_listed(self.scapulae)}")
+            told.append(f"virtual shoulder blades added: {listed(self.scapulae, TOLD)}")
         if self.left_out:
-            names = _listed([left.name for left in self.left_out])
+            names = listed([left.name for left in self.left_out], TOLD)
             reasons = list(dict.fromkeys(left.reason for left in self.left_out))
             more = _and_more(len(reasons) - 1, "reason")
             told.append(f"{len(self.left_out)} left out: {names}; {reasons[0]}{more}")
@@ -224,11 +225,6 @@ def _require_groups(placement: Placement, gains: Mapping[str, float]) -> list[st
                 remedy=suggestion(group, groups, at_most=40),
             )
     return groups
-
-
-def _listed(names: Sequence[str]) -> str:
-    more = f" and {len(names) - TOLD} more" if len(names) > TOLD else ""
-    return ", ".join(map(repr, names[:TOLD])) + more
 
 
 def _and_more(count: int, noun: str) -> str:

@@ -20,9 +20,10 @@ from ecorche.base.transforms import inverse, nearest_rotation, transform_points
 from ecorche.body.alignment import Alignment, JointMatch
 from ecorche.document.bind import BindShape
 from ecorche.document.fields import Vector
+from ecorche.document.joint_spec import VirtualScapulaSpec
 from ecorche.document.lofted_spec import LoftedMuscleSpec, RingSpec
 from ecorche.document.muscle_spec import HalfCurve, HalfSweep, MuscleSpec, PathPointSpec
-from ecorche.document.spec import MusclesSpec, SetAside, SkeletonSpec, VirtualScapulaSpec
+from ecorche.document.spec import MusclesSpec, SetAside, SkeletonSpec
 from ecorche.skeleton.skeleton import Skeleton
 
 Floats = npt.NDArray[np.float64]

@@ -72,7 +72,7 @@ def bake(
     from ecorche.body.evaluate import LiveFrames
     from ecorche.body.perform import perform
     from ecorche.cli.options import counted, frame_range, joint_mapping, progress_bar, report_to, use_threads
-    from ecorche.cli.subject import clip_note, read_subject, subject_motion
+    from ecorche.cli.subject import clip_note, read_subject, require_not_read, subject_motion
     from ecorche.errors import WriteError
     from ecorche.io.formats import WriteOptions, module_for, write_take
 
@@ -82,6 +82,7 @@ def bake(
     kept = frame_range(frames)
     names, motion_names = joint_mapping(mapping), joint_mapping(motion_mapping)
     subject = read_subject(character)
+    require_not_read(output, subject.character, motion)
     chosen = subject_motion(subject.character, motion, clip)
     performance = perform(
         subject.character,

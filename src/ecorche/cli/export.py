@@ -96,8 +96,8 @@ def export(
         raise DocumentError(
             "is a character without muscles", where=rig, remedy="Make a rig first: ecorche rig CHARACTER"
         )
-    require_not_read(output, subject, motion)
     character = subject.character
+    require_not_read(output, character, motion)
     clips = _clips(character, motion, clip)
     _require_clips(clips, {"--frames": frames, "--rate": rate, "--activation": activation})
     kept, source = frame_range(frames), activation_source(activation, subject)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from ecorche.cli.tables import text_console, text_table
 from ecorche.errors import EcorcheError
 
 if TYPE_CHECKING:
@@ -51,12 +52,9 @@ def info(
         typer.echo(json.dumps(told, indent=2, ensure_ascii=False))
         return
 
-    from rich.console import Console
     from rich.markup import escape
 
-    console = Console(highlight=False)
-    if not console.is_terminal:
-        console = Console(width=200, highlight=False)  # a file or a pipe has no edge to fit
+    console = text_console()
     with console.capture() as text:
         name = "the built-in figure" if file is None else escape(file.name)
         console.print(f"[bold]{name}[/]  {summary.size_text}, {summary.units_text}")
@@ -155,16 +153,4 @@ def _muscle_table(muscles: Sequence[MuscleSummary]) -> Table:
             f"{m.max_force:.0f}",
             *((f"{1000.0 * m.prominence:.1f}" if m.prominence else "–",) if found else ()),
         )
-    return table
-
-
-def text_table(*words: str, counts: tuple[str, ...]) -> Table:
-    """Columns of words and of numbers; on a narrow terminal words go on in the next line, none is cut."""
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False)
-    for word in words:
-        table.add_column(word, overflow="fold")
-    for count in counts:
-        table.add_column(count, justify="right", overflow="fold")
     return table

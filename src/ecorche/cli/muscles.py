@@ -10,8 +10,8 @@ import typer
 from ecorche.errors import EcorcheError
 
 if TYPE_CHECKING:
-    from ecorche.body.edit_muscles import Edited
-    from ecorche.cli.subject import Subject
+    from ecorche.body.character import Character
+    from ecorche.body.edited_rig import Edited
     from ecorche.document.files import Rig
 
 
@@ -28,7 +28,7 @@ def muscles(
     mark: Path | None = typer.Option(
         None, metavar="MASK", help="Find a muscle where the skin is marked: .npy, .csv, or a painted file."
     ),
-    attribute: str = typer.Option("muscle", help="--mark: the painted attribute's name."),
+    attribute: str | None = typer.Option(None, help="--mark: the painted attribute's name; default: muscle."),
     name: str | None = typer.Option(None, help="--mark: the new muscle's name."),
     add: str | None = typer.Option(None, metavar="NAME", help="Draw a plain muscle under the skin."),
     between: tuple[str, str] | None = typer.Option(
@@ -53,7 +53,7 @@ def muscles(
     Shapes, sizes and ends can as well be edited in the file itself.
     """
     from ecorche.body import edit_muscles as edit
-    from ecorche.cli.subject import read_subject
+    from ecorche.cli.subject import read_rigged
     from ecorche.document.files import require_rig_name, write_rig
     from ecorche.errors import WriteError
 
@@ -72,6 +72,7 @@ def muscles(
     for owner, option, given in (
         ("--merge", "--as", as_name),
         ("--mark", "--name", name),
+        ("--mark", "--attribute", attribute),
         ("--add", "--between", between),
         ("--add", "--radius", radius),
         ("--add", "--towards", towards),
@@ -82,12 +83,11 @@ def muscles(
         if not asked:
             raise EcorcheError("-o without an edit writes nothing new", remedy="Give an edit")
         require_rig_name(output, WriteError)
-    subject = read_subject(rig)
-    if subject.rig is None:
-        raise EcorcheError(
-            "is no rig", where=rig, remedy="Make one: ecorche rig CHARACTER, and give the .ecorche file"
-        )
-    held, character = subject.rig, subject.character
+        if output.exists() and not (rig.exists() and output.samefile(rig)):
+            raise WriteError(
+                "is there already, and may hold edits", where=output, remedy="Give another name with -o"
+            )
+    character, held = read_rigged(rig)
     if remove:
         edited = edit.removed(held, remove)
     elif keep is not None:
@@ -95,7 +95,7 @@ def muscles(
     elif merge is not None:
         edited = edit.merged(held, character, *merge, as_name)
     elif mark is not None:
-        edited = _marked(subject, held, mark, attribute, name)
+        edited = _marked(character, held, mark, attribute or "muscle", name)
     elif add is not None:
         if between is None or radius is None:
             raise EcorcheError(
@@ -108,7 +108,7 @@ def muscles(
         of, end, joint = move_end
         edited = edit.moved_end(held, character, of, end, joint)
     else:
-        _list(subject, held)
+        _list(character, held)
         return
     target = output or rig
     write_rig(target, _beside(edited.rig, rig, target))
@@ -131,26 +131,18 @@ def _beside(rig: Rig, source: Path, target: Path) -> Rig:
     return replace(rig, spec=rig.spec.model_copy(update={"character": reference}))
 
 
-def _marked(subject: Subject, rig: Rig, mark: Path, attribute: str, name: str | None) -> Edited:
+def _marked(character: Character, rig: Rig, mark: Path, attribute: str, name: str | None) -> Edited:
     """The rig with a muscle in the region that a mask file, or an attribute of a character file, marks."""
     from dataclasses import replace
 
     from ecorche.body.edit_muscles import marked
-    from ecorche.body.painting import painted_on, require_weights
-    from ecorche.cli.subject import character_in
-    from ecorche.io.masks import SUFFIXES, read_mask
+    from ecorche.cli.painted import painted_in
 
     if name is None:
         raise EcorcheError("the new muscle has no name", where="--mark", remedy="Give it one: --name NAME")
-    body = subject.character.body(rig.spec.body)
-    if mark.suffix.lower() in SUFFIXES:
-        values, note = read_mask(mark, body.mesh.vertex_count), ""
-        require_weights(values, mark)
-    else:
-        painted = painted_on(character_in(mark), attribute, rig.bind.mesh(body.name))
-        values, note = painted.weights, painted.note
-    edited = marked(rig, subject.character, values, name)
-    return replace(edited, lines=(*edited.lines, f"note: {note}")) if note else edited
+    painted = painted_in(mark, attribute, character, rig)
+    edited = marked(rig, character, painted.weights, name)
+    return replace(edited, lines=(*edited.lines, f"note: {painted.note}")) if painted.note else edited
 
 
 def _direction(text: str | None) -> list[float] | None:
@@ -166,23 +158,19 @@ def _direction(text: str | None) -> list[float] | None:
     return numbers
 
 
-def _list(subject: Subject, rig: Rig) -> None:
+def _list(character: Character, rig: Rig) -> None:
     """Every muscle, one a row: what it is, where it is attached, how long and thick it is."""
-    from rich.console import Console
-
-    from ecorche.cli.info import text_table
+    from ecorche.cli.tables import text_console, text_table
 
     spec = rig.spec.muscles
     if not next(spec.each(), None):
         typer.echo(f"{rig.source}: no muscles")
         return
-    console = Console(highlight=False)
-    if not console.is_terminal:
-        console = Console(width=200, highlight=False)  # a file or a pipe has no edge to fit
+    console = text_console()
     with console.capture() as text:
         for kind, rows in (
-            ("muscles", _named_rows(subject, rig)),
-            ("found in the skin", _found_rows(subject, rig)),
+            ("muscles", _named_rows(character, rig)),
+            ("found in the skin", _found_rows(character, rig)),
         ):
             if not rows:
                 continue
@@ -197,11 +185,11 @@ def _list(subject: Subject, rig: Rig) -> None:
     typer.echo(text.get(), nl=False)
 
 
-def _found_rows(subject: Subject, rig: Rig) -> list[list[str]]:
+def _found_rows(character: Character, rig: Rig) -> list[list[str]]:
     from ecorche.body.lofted_specs import lofted_muscles_of
     from ecorche.muscles.root_curves import root_curves
 
-    skeleton = subject.character.skeleton
+    skeleton = character.skeleton
     found = lofted_muscles_of(rig, skeleton)
     if not found:
         return []
@@ -219,12 +207,12 @@ def _found_rows(subject: Subject, rig: Rig) -> list[list[str]]:
     return rows
 
 
-def _named_rows(subject: Subject, rig: Rig) -> list[list[str]]:
+def _named_rows(character: Character, rig: Rig) -> list[list[str]]:
     import numpy as np
 
     from ecorche.body.muscle_specs import muscles_of
 
-    muscles, _ = muscles_of(rig, subject.character.skeleton)
+    muscles, _ = muscles_of(rig, character.skeleton)
     return [
         _row(
             (muscle.name, "" if muscle.muscle == muscle.name else muscle.muscle, muscle.group),

@@ -60,6 +60,16 @@ def read_subject(path: Path | None) -> Subject:
     return Subject(character, rig)
 
 
+def read_rigged(path: Path) -> tuple[Character, Rig]:
+    """A rig and its character, for commands about nothing else."""
+    subject = read_subject(path)
+    if subject.rig is None:
+        raise DocumentError(
+            "is no rig", where=path, remedy="Make one: ecorche rig CHARACTER, and give the .ecorche file"
+        )
+    return subject.character, subject.rig
+
+
 def figure_subject() -> Subject:
     """The built-in figure and its rig, which no file holds."""
     from ecorche.body.figure import ecorche_figure
@@ -69,9 +79,9 @@ def figure_subject() -> Subject:
     return Subject(figure, create_rig(figure, f"{figure.name}.glb", f"{figure.name}.ecorche"))
 
 
-def require_not_read(output: Path, subject: Subject, *others: Path | None) -> None:
+def require_not_read(output: Path, character: Character, *others: Path | None) -> None:
     """Refuse to write over a file the command reads: a rig's character would be lost, and the rig with it."""
-    for read in (Path(subject.character.source) if subject.character.source else None, *others):
+    for read in (Path(character.source) if character.source else None, *others):
         if read is not None and output.exists() and read.exists() and output.samefile(read):
             raise WriteError(
                 "would be written over, and is read", where=output, remedy="Give another name with -o"

@@ -1,34 +1,25 @@
 """What a rig file says, field by field. Plain values only; angles in degrees, lengths in metres.
 
-The models here, in `muscle_spec` and in `lofted_spec` are the format: the JSON Schema in ``docs/schema`` is
-generated from them. A field that is added, renamed or removed needs a new version and a migration
-(`migrate`).
+The models here, in `joint_spec`, `muscle_spec` and `lofted_spec` are the format: the JSON Schema in
+``docs/schema`` is generated from them. A field that is added, renamed or removed needs a new version and a
+migration (`migrate`).
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Final, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 
 from ecorche.base.names import suggestion
-from ecorche.document.fields import Degrees, Direction, MapName, Share, Spec, refusal
+from ecorche.document.fields import MapName, Share, Spec, refusal
+from ecorche.document.joint_spec import JointSpec, VirtualScapulaSpec
 from ecorche.document.lofted_spec import LoftedMuscleSpec
 from ecorche.document.muscle_spec import MuscleSpec, Name
 
 VERSION: Final = 3
 """The version of the rig format this Ecorche writes; it reads this one and all before."""
-
-
-def _require_unit(q: tuple[float, float, float, float]) -> tuple[float, float, float, float]:
-    length = math.hypot(*q)
-    if abs(length - 1.0) > 1e-3:
-        raise refusal(
-            f"the quaternion has length {length:.4g}, not 1", "Divide its four numbers by that length"
-        )
-    return q
 
 
 def _require_relative(path: str) -> str:
@@ -40,118 +31,7 @@ def _require_relative(path: str) -> str:
     return path
 
 
-def _require_order(limits: tuple[float, float]) -> tuple[float, float]:
-    if limits[0] > limits[1]:
-        raise refusal(f"the least angle {limits[0]:g} exceeds the greatest {limits[1]:g}", "Exchange the two")
-    return limits
-
-
-def _require_key_order(key: tuple[float, float, float, float]) -> tuple[float, float, float, float]:
-    _require_order((key[2], key[3]))
-    return key
-
-
-UnitQuaternion = Annotated[tuple[float, float, float, float], AfterValidator(_require_unit)]
-"""A rotation as x, y, z, w."""
-Polygon = Annotated[tuple[Direction, ...], Field(min_length=3)]
-"""A loop of limb directions in the anatomical frame, z along the limb; the limb stays inside."""
-Range = Annotated[tuple[Degrees, Degrees], AfterValidator(_require_order)]
-"""The least and the greatest angle."""
-Play = Annotated[float, Field(ge=0.0, le=180.0)]
-TwistKey = Annotated[tuple[Degrees, Degrees, Degrees, Degrees], AfterValidator(_require_key_order)]
-"""Swing x, swing y, least twist, greatest twist."""
 Hash = Annotated[str, Field(pattern=r"^ecorche1:[0-9a-f]{64}$")]
-
-
-class HingeLimits(Spec):
-    """How far a hinge bends [degrees]."""
-
-    range: Range
-    play: Play = 0.0
-    """How far the hinge's axis may tilt."""
-
-
-class KneeLimits(Spec):
-    """How far a knee bends, and how far it twists when bent [degrees]."""
-
-    flexion: Range
-    twist: Range
-    narrowing: Annotated[float, Field(ge=0.0, le=180.0)] = 20.0
-    """The twist range narrows to nothing over this last part of the extension."""
-    play: Play = 0.0
-    """How far it may tilt sideways, and twist beyond its range."""
-
-
-class SwingLimits(Spec):
-    """The directions a limb may point in."""
-
-    polygon: Polygon
-    play: Play = 0.0
-    """How far it may twist nevertheless [degrees]."""
-
-
-class BallLimits(Spec):
-    """The directions a limb may point in, and how far it may twist in each."""
-
-    polygon: Polygon
-    twist_keys: Annotated[tuple[TwistKey, ...], Field(min_length=1)]
-    """At swing (x, y) the twist may go from a least to a greatest angle, all in degrees."""
-
-
-class _Joint(Spec):
-    model: str
-    anatomical_frame: UnitQuaternion = (0.0, 0.0, 0.0, 1.0)
-    """Turns z into the limb's direction in the canonical pose, xyzw; a hinge turns about that z."""
-    canonical_offset: UnitQuaternion = (0.0, 0.0, 0.0, 1.0)
-    """What takes the default pose, standing with arms down, to the canonical pose, xyzw."""
-
-
-class RevoluteSpec(_Joint):
-    """A hinge: one angle about z."""
-
-    model: Literal["revolute"]
-    limits: HingeLimits
-
-
-class KneeSpec(_Joint):
-    """A hinge that also twists when bent."""
-
-    model: Literal["knee"]
-    limits: KneeLimits
-
-
-class SwingSpec(_Joint):
-    """A limb that points in a direction and does not twist."""
-
-    model: Literal["swing"]
-    limits: SwingLimits
-
-
-class BallAndSocketSpec(_Joint):
-    """A limb that points in a direction and twists about itself."""
-
-    model: Literal["ball_and_socket"]
-    limits: BallLimits
-
-
-JointSpec = Annotated[RevoluteSpec | KneeSpec | SwingSpec | BallAndSocketSpec, Field(discriminator="model")]
-
-
-class VirtualScapulaSpec(Spec):
-    """A shoulder blade the rig lacks: it rides on the girdle and turns up as the arm rises."""
-
-    girdle: str
-    """The joint that carries it: a collar bone where there is one, else the chest."""
-    thorax: str
-    """The joint of the chest, on which the arm's elevation is measured."""
-    arm: str
-    """The joint of the upper arm, whose place it turns about."""
-    axis: Direction
-    """Axis of upward rotation at bind, right-handed."""
-    hanging: Direction
-    """Where a hanging arm points, at bind."""
-    arm_direction: Direction
-    """Where the upper arm points at bind."""
 
 
 class SetAside(Spec):
@@ -219,6 +99,20 @@ class MusclesSpec(Spec):
         """The same with one muscle changed."""
         kind = "lofted" if isinstance(muscle, LoftedMuscleSpec) else "named"
         return self.model_copy(update={kind: {**getattr(self, kind), name: muscle}})
+
+
+def _require_trunk(name: str, lofted: Mapping[str, LoftedMuscleSpec]) -> None:
+    """A branch leads to a muscle that is none: muscles do not branch from each other in a ring."""
+    trunk, passed = lofted[name].joins, {name}
+    while trunk is not None and trunk in lofted and trunk not in passed:
+        passed.add(trunk)
+        trunk = lofted[trunk].joins
+    if trunk == name:
+        raise refusal(
+            f"{name!r} branches, in the end, from itself",
+            "Write null for the one that is the trunk",
+            place=("muscles", "lofted", name, "joins"),
+        )
 
 
 class MapRef(Spec):
@@ -297,6 +191,7 @@ class RigSpec(Spec):
                     f"Name one of muscles.lofted, or write null. {suggestion(loft.joins, muscles.lofted)}",
                     place=("muscles", "lofted", name, "joins"),
                 )
+            _require_trunk(name, muscles.lofted)
         aside = self.skeleton.set_aside or SetAside()
         groups = {muscle.group for _, muscle in muscles.each()} - {""}
         groups |= {m.group for m in aside.muscles.values()} | {m.group for m in aside.lofted.values()}
