@@ -198,7 +198,7 @@ def test_meshes_of_one_look_are_drawn_as_one_and_look_as_they_did() -> None:
     whole = tube()
     skin = whole.meshes[0]
     rings = [
-        replace(skin, mesh=replace(skin.mesh, name=f"ring {n}", points=skin.mesh.points * np.float32(1 + n)))
+        replace(skin, mesh=replace(skin.mesh, name=f"ring {n}", points=skin.mesh.points * np.float32(0.5**n)))
         for n in range(1, 4)
     ]
     rings[1] = replace(rings[1], mesh=replace(rings[1].mesh, material=0))

@@ -133,7 +133,7 @@ class Mesh:
 
 def triangle_corners(face_counts: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
     """Corner triples (triangles, 3) that cut each polygon as a fan from its first corner."""
-    starts = np.concatenate([[0], np.cumsum(face_counts[:-1], dtype=np.int64)])
+    starts = np.cumsum(face_counts, dtype=np.int64) - face_counts
     fans = face_counts - 2
     start = np.repeat(starts, fans)
     step = np.arange(int(fans.sum())) - np.repeat(np.cumsum(fans) - fans, fans)
