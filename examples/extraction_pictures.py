@@ -85,7 +85,7 @@ def main(folder: Path, who: list[str], what: list[str]) -> None:
         character, rig, found = _extracted(DATA / EVERYBODY[name], folder)
         print(f"{time.perf_counter() - started:6.1f} s  {name}: {len(found.muscles)} muscles", flush=True)
         if "found" in what:
-            _draw_found(folder / f"{name}.png", _layers(character, rig, found), name in CREATURES)
+            _draw_found(folder / f"{name}.png", _layers(character, rig, found))
         for part, bent in BENT.items():
             if part in what and name not in CREATURES:
                 file = (folder if bent.file == "look.pose" else HERE) / bent.file
@@ -105,10 +105,9 @@ def _layers(character: Character, rig: Rig, found: Extraction, motion: Motion | 
     return Layers(perform(character, motion, rig=rig).take, found=lambda: found)
 
 
-def _draw_found(path: Path, layers: Layers, creature: bool) -> None:
+def _draw_found(path: Path, layers: Layers) -> None:
     print(f"          {path}", flush=True)
-    size = (720, 560) if creature else (520, 900)
-    render_layers(path, layers, layers=FOUND, colouring="muscle", size=size)
+    render_layers(path, layers, layers=FOUND, colouring="muscle")
 
 
 def _draw_bent(path: Path, layers: Layers, bent: Bent) -> None:
