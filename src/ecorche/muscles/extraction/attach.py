@@ -2,14 +2,16 @@
 
 Text 001, "Muscle Deformation": the root curve goes on at both ends to the nearest point of a bone. The text
 leaves open to which bone; on its own bone alone a muscle would never change its length. Here a muscle that
-shows up to near a joint goes on across it, to the next bone, within a stated distance of the joint. It
-bends over a sphere at the hinge it crosses, on its own side; one that winds round its bone bends round a
-cylinder along it. Both radii are a stated share of the skin's distance from the bone.
+shows up to near a joint goes on across it, to the next bone, within a stated distance of the joint and on the
+side of it where the muscle lies: behind the elbow, at the heel. It bends over a sphere at one hinge it
+crosses, on its own side; one that winds round its bone bends round a cylinder along it. Both radii are a
+stated share of the skin's distance from the bone.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -25,12 +27,23 @@ Floats = npt.NDArray[np.float64]
 
 NEAR = 0.2
 """A muscle crosses a joint if it shows up to within this share of its bone of where its region ends there."""
-ONTO = 0.06, 0.3
-"""How far beyond the joint it is attached, from and to, in lengths of its own bone."""
+BEYOND_BALL, BEYOND_HINGE = (0.06, 0.3), ((0.03, 0.08), (0.05, 0.15))
+"""How far beyond a joint it is attached, from and to, in lengths of its own bone; over a hinge origins, on
+condyles and epicondyles, less far than insertions."""
+Crossing = Literal["ball", "bends", "free"]
+"""How a muscle crosses a joint: the ball a limb begins with; a hinge that it bends round; another hinge."""
+NEXT = 5
+"""So many rings next to an end tell on which side of the bone it lies."""
 SURFACE = 0.3
 """A bone's surface lies at this share of the skin's distance from its axis."""
 OBSTACLE = 0.5
 """Radius of sphere and cylinder, share of the skin's distance from the bone's axis."""
+LEVER = 0.6
+"""How far beside a joint it crosses freely a muscle is attached at most, share of the skin's distance."""
+BENT = np.sin(np.radians(12.0))
+"""Sine of the angle between two bones that tells which way their joint bends."""
+IN_THE_BEND = 0.5
+"""A muscle that lies to the bend's inside or outside by this cosine is attached there."""
 WINDING = np.radians(75.0)
 """A muscle that turns about its bone by more winds round it."""
 RINGS = 7
@@ -60,7 +73,10 @@ def limb_muscle(
         skeleton: The character's joints.
         first: Whether the bone is its limb's first: then its hinge is its end, else its start.
     """
-    side = _mean_direction(bone, rings.top)
+    sides = (
+        _mean_direction(bone, rings.top if first else rings.top[:NEXT]),
+        _mean_direction(bone, rings.top[-NEXT:]),
+    )
     skin = _from_axis(bone, rings.top)
     crosses = (
         bone.before >= 0 and rings.along[0] <= max(region[0], 0.0) + NEAR,
@@ -69,11 +85,13 @@ def limb_muscle(
     if not any(crosses):
         nearer_start = rings.along[0] - region[0] < region[1] - rings.along[-1]
         crosses = bone.before >= 0 and nearer_start, bone.after >= 0 and not nearer_start
+    bends_at_end = bool(crosses[1] and (first or not crosses[0]))
+    kinds: tuple[Crossing, Crossing] = ("free", "bends") if bends_at_end else ("bends", "free")
     ends = (
-        _end(bone, rings, skeleton, side, skin, 0, crosses[0]),
-        _end(bone, rings, skeleton, side, skin, -1, crosses[1]),
+        _end(bone, rings, skeleton, sides[0], skin, 0, crosses[0], "ball" if first else kinds[0]),
+        _end(bone, rings, skeleton, sides[1], skin, -1, crosses[1], kinds[1]),
     )
-    wrap, crossing = _obstacle(bone, rings, side, skin, crosses, first)
+    wrap, crossing = _obstacle(bone, rings, sides[bends_at_end], skin, any(crosses), bends_at_end, skeleton)
     reach = dict.fromkeys((*bone.joints, ends[0].joint, ends[1].joint))
     return on_root_curve(name, bone.full_name, ends, rings, wrap, crossing, tuple(reach))
 
@@ -100,8 +118,13 @@ def _end(
     skin: Floats,
     which: int,
     crosses: bool,
+    kind: Crossing,
 ) -> Attachment:
-    """Origin (which = 0) or insertion (−1): the extended line of centres' nearest point of the bone."""
+    """Origin (which = 0) or insertion (−1): the extended line of centres' nearest point of the bone.
+
+    Over a joint that it bends round, a muscle ends close to the bone; over a hinge that it crosses freely, as
+    far beside it as it lies beside its own bone: so it keeps its lever.
+    """
     last, onward = rings.centre[which], _onward(rings, which)
     height = SURFACE * float(skin[which])
     if not crosses:
@@ -115,16 +138,38 @@ def _end(
     tip = skeleton.tail_positions()[joint] if which else skeleton.bind_world[joint, :3, 3]
     direction = tip - hinge
     reach = float(np.linalg.norm(direction))
+    if kind == "free":
+        height = max(height, min(float(_from_axis(bone, last[None])[0]), LEVER * float(skin[which])))
     if reach < 1e-6:
         return Attachment(joint, hinge + height * side)
     direction = direction / reach
+    if kind != "ball":  # which bends every way
+        side = _side_of_bend(side, bone.axis if which else -bone.axis, direction)
+    beyond = BEYOND_BALL if kind == "ball" else BEYOND_HINGE[which]
     low, high = (
-        min(share * bone.length, limit * reach) for share, limit in zip(ONTO, (0.3, 0.8), strict=True)
+        min(share * bone.length, limit * reach) for share, limit in zip(beyond, (0.3, 0.8), strict=True)
     )
-    place = _nearest_on_segment(last, onward, hinge + low * direction, hinge + high * direction, bone.length)
-    out = side - (side @ direction) * direction
+    # a bone that turns away from the muscle's side is met behind the joint, as the heel is
+    away = float(side @ direction)
+    onto = direction - min(away, 0.0) * side
+    place = _nearest_on_segment(last, onward, hinge + low * onto, hinge + high * onto, bone.length)
+    out = side - max(away, 0.0) * direction
     out = normalise(out) if np.linalg.norm(out) > 0.1 else side
     return Attachment(joint, place + height * out)
+
+
+def _side_of_bend(side: Floats, along: Floats, onward: Floats) -> Floats:
+    """On which side of a joint a muscle is attached that lies on one side of its own bone.
+
+    Where bones (``along`` up to the joint, ``onward`` behind it) stand at an angle it is the inside or the
+    outside of the bend, as olecranon and heel are; one that lies square to the bend stays beside the joint.
+    """
+    inside = onward - (onward @ along) * along
+    if np.linalg.norm(inside) < BENT:
+        return side
+    inside = normalise(inside)
+    share = float(side @ inside)
+    return side if abs(share) < IN_THE_BEND else np.asarray(np.sign(share) * inside)
 
 
 def _nearest_on_segment(point: Floats, onward: Floats, start: Floats, end: Floats, reach: float) -> Floats:
@@ -138,10 +183,15 @@ def _nearest_on_segment(point: Floats, onward: Floats, start: Floats, end: Float
 
 
 def _obstacle(
-    bone: LimbBone, rings: SpaceRings, side: Floats, skin: Floats, crosses: tuple[bool, bool], first: bool
+    bone: LimbBone,
+    rings: SpaceRings,
+    side: Floats,
+    skin: Floats,
+    crosses: bool,
+    at_end: bool,
+    skeleton: Skeleton,
 ) -> tuple[Wrap | None, Floats]:
     """What the root curve bends round, and the hinge it crosses [m]."""
-    at_end = crosses[1] and (first or not crosses[0])
     hinge = bone.end if at_end else bone.start
     radius = OBSTACLE * float(skin[-1] if at_end else skin[0])
     away = rings.top - bone.start
@@ -152,11 +202,11 @@ def _obstacle(
             "cylinder", bone.joints[0], bone.start, sense * bone.axis, OBSTACLE * float(skin.min())
         )
         return round_bone, hinge
-    if not any(crosses):
+    if not crosses:
         return None, hinge
-    return Wrap(
-        "sphere", bone.after if at_end else bone.joints[0], hinge, np.cross(side, bone.axis), radius
-    ), hinge
+    # the axis a hinge bends about belongs to the bone above, whatever twists below
+    above = int(skeleton.parents[bone.after if at_end else bone.joints[0]])
+    return Wrap("sphere", above, hinge, np.cross(side, bone.axis), radius), hinge
 
 
 def _onward(rings: SpaceRings, which: int) -> Floats:
