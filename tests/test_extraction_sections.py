@@ -245,3 +245,14 @@ def test_a_missing_bump_is_bridged_and_what_is_slight_or_short_is_counted() -> N
     shuffled = [bumps[n] for n in np.random.default_rng(2).permutation(len(bumps))]
     again = linked(cuts, shuffled).tracks[0]
     assert [shuffled[n] for n in again.bumps] == [bumps[n] for n in track.bumps]
+
+
+def test_a_row_of_bumps_with_a_waist_is_two_muscles_and_a_shallow_or_single_dip_does_not_part_it() -> None:
+    def rows(low: list[float]) -> list[list[tuple[float, float]]]:
+        return [[(60.0, height)] for height in [0.008] * 7 + low + [0.006] * 7]
+
+    for low, parts in (([0.002, 0.002, 0.002], 2), ([0.004, 0.004, 0.004], 1), ([0.002], 1)):
+        cuts, bumps = _bumps_at(rows(low))
+        tracks = linked(cuts, bumps).tracks
+        assert len(tracks) == parts, low
+        assert sorted(b for t in tracks for b in t.bumps) == list(range(len(bumps)))

@@ -21,7 +21,7 @@ from ecorche.muscles.extraction.cutting_surfaces import (
     planes_along,
     spheres_about,
 )
-from ecorche.muscles.extraction.overlap import dominated
+from ecorche.muscles.extraction.overlap import parted
 from ecorche.muscles.extraction.profiles import profile_bumps, profile_ellipse, relief, smoothed
 from ecorche.muscles.extraction.trunk_plan import TrunkPlan, plan_trunk
 from ecorche.skeleton.naming import recognise
@@ -216,9 +216,14 @@ def test_of_two_groups_the_one_that_crosses_a_muscle_squarely_keeps_it() -> None
     slant, others = cuts_with_normal(np.array([0.0, 0.6, 0.8]), 1)
     both = [*bumps, *(Bump(20 + b.cut, 0, 12, 6, b.prominence, b.weights) for b in others)]
     tracks = [range(20, 40), range(20)]
-    assert dominated(tracks, both, [*square, *slant]) == {0: 1}
+    assert parted(tracks, both, [*square, *slant]) == ([(), tuple(range(20))], {0: 1})
     far = [Cut(1, c.rank, c.along, c.origin, c.frame, c.points + 0.2, c.flat, False) for c in slant]
-    assert dominated(tracks, both, [*square, *far]) == {}
+    assert parted(tracks, both, [*square, *far]) == ([tuple(range(20, 40)), tuple(range(20))], {})
+    up = np.array([0.0, 0.09, 0.0])
+    on = [Cut(1, c.rank, c.along, c.origin, c.frame, c.points + up, c.flat, False) for c in slant]
+    kept, lost = parted(tracks, both, [*square, *on])  # nine sections go on where the other ends
+    assert lost == {0: 1}
+    assert kept == [tuple(range(31, 40)), tuple(range(20))]
 
 
 @dataclass(frozen=True)
@@ -262,7 +267,9 @@ def found_on(path: Path) -> Found:
     return Found(character, plan, extraction)
 
 
-@pytest.mark.parametrize("muscle", ["pectoralis major", "deltoid", "trapezius"])
+@pytest.mark.parametrize(
+    "muscle", ["pectoralis major", "deltoid", "trapezius", "rectus abdominis", "sternocleidomastoid"]
+)
 def test_found_on_both_sides_of_the_muscular_man_at_one_height(data: Path, muscle: str) -> None:
     sides = found_on(data / "human" / "male_muscular_cmu_mb.glb").middles(muscle)
     assert set(sides) == {"left", "right"}

@@ -21,7 +21,7 @@ from ecorche.muscles.extraction.bumps import limb_bumps
 from ecorche.muscles.extraction.ellipses import Ellipse, bump_ellipse
 from ecorche.muscles.extraction.limbs import LeftOut, LimbBone, limb_bones, limb_cuts, lone_limbs, membership
 from ecorche.muscles.extraction.linking import LONG, PROMINENT, Track, linked
-from ecorche.muscles.extraction.overlap import dominated
+from ecorche.muscles.extraction.overlap import parted
 from ecorche.muscles.extraction.rings import SpaceRings, space_rings
 from ecorche.muscles.extraction.template_names import TemplateNames
 from ecorche.muscles.extraction.trunk import trunk_bumps, trunk_regions
@@ -37,6 +37,7 @@ Ints = npt.NDArray[np.int64]
 
 FEWEST_RINGS = 3
 """Of a muscle."""
+HANGING = "it has an underside, so it is flesh and no muscle: left to plain skinning"
 SECTORS = "front", "front outer", "outer", "back outer", "back", "back inner", "inner", "front inner"
 """Directions from a bone that name a muscle, an eighth of a turn each."""
 
@@ -205,11 +206,13 @@ def _trunk_regions(
     """The regions of the trunk; their bumps are as prominent as they must be."""
     trunk = trunk_regions(skin.points, skin.triangles, skin.dominant, skeleton, naming)
     left_out += trunk.left_out
-    if trunk.plan is None:
+    if trunk.plan is None or trunk.skin is None:
         return
     made = TrunkMuscles(trunk.plan, skeleton, skin.points, skin.joints, skin.shares)
     for region in trunk.regions:
-        cuts, bumps = trunk_bumps(region, skin.points, trunk.plan)
+        cuts, bumps, flesh = trunk_bumps(region, trunk.skin)
+        if flesh:
+            left_out.append((f"{region.name}, what hangs from the chest", HANGING))
         yield Region(region.name, cuts, bumps, trunk_ellipse, _under(skin, made.maker(region)), prominent=0.0)
 
 
@@ -246,47 +249,56 @@ def _assembled(regions: Sequence[Region], known: TemplateNames, left_out: list[L
     """All regions' muscles together, each with a name of its own."""
     cuts: list[Cut] = []
     bumps: list[Bump] = []
-    tracks: list[Track] = []
-    muscles: list[LoftedMuscle] = []
+    found: list[Track] = []
     notes: list[str] = []
     for number, region in enumerate(regions):
-        found = linked(region.cuts, region.bumps, prominent=region.prominent, long=region.long)
-        first_bump, first_track = len(bumps), len(tracks)
-        numbered: dict[int, int] = {}
-        for n, track in enumerate(found.tracks):
-            own = [region.bumps[b] for b in track.bumps]
-            rings = space_rings(region.cuts, own, [region.ellipse(region.cuts[b.cut], b) for b in own])
-            muscle = region.muscle(rings)
-            if muscle is None or len(muscle.rings.u) < FEWEST_RINGS:
-                notes.append(f"{region.name}: a bump too short to be a muscle was left out.")
-                continue
-            numbered[n] = len(tracks)
-            tracks.append(
-                Track(number, tuple(first_bump + b for b in track.bumps), track.prominence, track.joins)
+        links = linked(region.cuts, region.bumps, prominent=region.prominent, long=region.long)
+        first = len(found)
+        found += [
+            Track(
+                number,
+                tuple(len(bumps) + b for b in track.bumps),
+                track.prominence,
+                first + track.joins if track.joins >= 0 else -1,
             )
-            muscles.append(known.named(muscle, rings))
-        for t in range(first_track, len(tracks)):
-            tracks[t] = replace(tracks[t], joins=numbered.get(tracks[t].joins, -1))
-        if found.slight or found.short:
+            for track in links.tracks
+        ]
+        if links.slight or links.short:
             notes.append(
-                f"{region.name}: of {len(found.tracks) + found.slight + found.short} swellings {found.slight}"
-                f" stand out too little and {found.short} are too short to be muscles."
+                f"{region.name}: of {len(links.tracks) + links.slight + links.short} swellings {links.slight}"
+                f" stand out too little and {links.short} are too short to be muscles."
             )
         bumps += [replace(b, cut=b.cut + len(cuts)) for b in region.bumps]
         cuts += [replace(c, region=number) for c in region.cuts]
-    tracks, muscles = _without_dominated(tracks, muscles, bumps, cuts, [r.name for r in regions], notes)
+    kept, taken = parted([t.bumps for t in found], bumps, cuts)
+    tracks: list[Track] = []
+    muscles: list[LoftedMuscle] = []
+    every_rings: list[SpaceRings] = []
+    numbered: dict[int, int] = {}
+    for n, (track, own) in enumerate(zip(found, kept, strict=True)):
+        region = regions[track.region]
+        if not own:
+            better = regions[found[taken[n]].region].name
+            notes.append(f"{region.name}: a swelling is the muscle that {better} shows better.")
+            continue
+        row = [bumps[b] for b in own]
+        rings = space_rings(cuts, row, [region.ellipse(cuts[b.cut], b) for b in row])
+        muscle = region.muscle(rings)
+        if muscle is None or len(muscle.rings.u) < FEWEST_RINGS:
+            notes.append(f"{region.name}: a bump too short to be a muscle was left out.")
+            continue
+        numbered[n] = len(tracks)
+        tracks.append(replace(track, bumps=own, prominence=max(b.prominence for b in row)))
+        muscles.append(muscle)
+        every_rings.append(rings)
+    tracks = [replace(t, joins=numbered.get(t.joins, -1)) for t in tracks]
     names = _unique([m.name for m in muscles])
     muscles = [
-        replace(
-            m,
-            name=name,
-            muscle=name if m.muscle == m.name else m.muscle,
-            joins=names[t.joins] if t.joins >= 0 else "",
-        )
+        replace(m, name=name, muscle=name, joins=names[t.joins] if t.joins >= 0 else "")
         for m, name, t in zip(muscles, names, tracks, strict=True)
     ]
     return Extraction(
-        tuple(muscles),
+        tuple(known.named(muscles, every_rings)),
         tuple(tracks),
         tuple(r.name for r in regions),
         tuple(cuts),
@@ -294,28 +306,6 @@ def _assembled(regions: Sequence[Region], known: TemplateNames, left_out: list[L
         tuple(left_out),
         tuple(notes),
     )
-
-
-def _without_dominated(
-    tracks: Sequence[Track],
-    muscles: Sequence[LoftedMuscle],
-    bumps: Sequence[Bump],
-    cuts: Sequence[Cut],
-    regions: Sequence[str],
-    notes: list[str],
-) -> tuple[list[Track], list[LoftedMuscle]]:
-    """Tracks and their muscles without those that another region shows better; that is noted."""
-    gone = dominated([t.bumps for t in tracks], bumps, cuts)
-    for lost, better in sorted(gone.items()):
-        notes.append(
-            f"{regions[tracks[lost].region]}: {muscles[lost].name!r} is the muscle that"
-            f" {regions[tracks[better].region]} shows better."
-        )
-    kept = [t for t in range(len(tracks)) if t not in gone]
-    numbers = {old: new for new, old in enumerate(kept)}
-    return [replace(tracks[t], joins=numbers.get(tracks[t].joins, -1)) for t in kept], [
-        muscles[t] for t in kept
-    ]
 
 
 def _unique(names: Sequence[str]) -> list[str]:

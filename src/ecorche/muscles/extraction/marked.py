@@ -126,7 +126,7 @@ def marked_muscle(
             where=name,
             remedy="Mark up to nearer a joint, or draw it: --add NAME --between JOINT JOINT --radius METRES",
         )
-    muscle = TemplateNames(skeleton, naming).named(muscle, rings)
+    (muscle,) = TemplateNames(skeleton, naming).named([muscle], [rings])
     known = name if muscle.muscle == muscle.name else muscle.muscle
     return Marked(replace(muscle, name=name, muscle=known), region.name, tuple(notes))
 

@@ -1,60 +1,91 @@
-"""Which of two muscles stays that two groups of cutting surfaces have found in the same skin.
+"""Whose the skin is in which two groups of cutting surfaces have found a muscle.
 
 Text 001 lets groups of surfaces overlap, and says that the dominating one handles a muscle; it leaves open
 which that is. Here: the one whose sections cross the muscle most squarely where it stands out most, over the
 longest way. For each track that is the sum over its
 sections of prominence, times the way to the next, times the cosine between that way and the section's normal.
+The other keeps what is left to it: on a neck the upper half of a sternomastoid, whose lower end shows in the
+same sections as the trapezius.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import groupby
+from operator import itemgetter
 
 import numpy as np
 import numpy.typing as npt
 from scipy.spatial import cKDTree
 
 from ecorche.muscles.extraction.bump import Bump, Cut
+from ecorche.muscles.extraction.linking import FEWEST_BUMPS
 
 Floats = npt.NDArray[np.float64]
 
 SAME = 0.5
-"""Two tracks are of one muscle if this share of the smaller one's skin is the other's too."""
+"""A bump is another track's if this share of its skin is that one's too."""
 NEAR = 1.0
 """Skin counts as another track's within this many distances between sections."""
 
 
-def dominated(tracks: Sequence[Sequence[int]], bumps: Sequence[Bump], cuts: Sequence[Cut]) -> dict[int, int]:
-    """The tracks that another region's track dominates, each with the track that does.
+def parted(
+    tracks: Sequence[Sequence[int]], bumps: Sequence[Bump], cuts: Sequence[Cut]
+) -> tuple[list[tuple[int, ...]], dict[int, int]]:
+    """What each track keeps where skin is another region's too, and which track took most of what it lost.
 
     Args:
         tracks: Numbers of the bumps of each, by rising rank of their sections.
         bumps: All bumps.
         cuts: All sections.
+
+    Returns:
+        The bumps that each keeps, the longest stretch of its own; empty where that is no muscle. And for each
+        that lost bumps the one that has them.
     """
-    skins = [_skin(track, bumps, cuts) for track in tracks]
     tops = [np.stack([_top(bumps[b], cuts) for b in track]) for track in tracks]
     steps = [
         float(np.median(np.linalg.norm(np.diff(t, axis=0), axis=1))) if len(t) > 1 else 0.0 for t in tops
     ]
     regions = [cuts[bumps[track[0]].cut].region for track in tracks]
-    trees = [cKDTree(skin) for skin in skins]
     score = [_strength(track, top, bumps, cuts) for track, top in zip(tracks, tops, strict=True)]
-    gone: dict[int, int] = {}
+    kept = [tuple(track) for track in tracks]
+    lost: dict[int, int] = {}
     for winner in sorted(range(len(tracks)), key=lambda t: (-score[t], t)):
-        if winner in gone:
+        if not kept[winner]:
             continue
+        tree = cKDTree(np.concatenate([_skin(bumps[b], cuts) for b in kept[winner]]))
         for other in range(len(tracks)):
-            if other == winner or other in gone or score[other] > score[winner]:
+            if other == winner or regions[other] == regions[winner] or not kept[other]:
                 continue
-            if regions[other] == regions[winner]:
+            if (score[other], -other) > (score[winner], -winner):
                 continue
-            few, many = sorted((winner, other), key=lambda t: len(skins[t]))
             reach = NEAR * max(steps[winner], steps[other])
-            away, _ = trees[many].query(skins[few], distance_upper_bound=reach)
-            if float(np.mean(np.isfinite(away))) >= SAME:
-                gone[other] = winner
-    return gone
+            free = [not _shared(bumps[b], cuts, tree, reach) for b in kept[other]]
+            if not all(free):
+                kept[other] = _muscle_left(kept[other], free, bumps, cuts)
+                lost[other] = winner
+    return kept, lost
+
+
+def _shared(bump: Bump, cuts: Sequence[Cut], tree: cKDTree, reach: float) -> bool:
+    """Whether most of a bump's skin is also the skin in the tree."""
+    away, _ = tree.query(_skin(bump, cuts), distance_upper_bound=reach)
+    return float(np.mean(np.isfinite(away))) >= SAME
+
+
+def _muscle_left(
+    track: Sequence[int], free: Sequence[bool], bumps: Sequence[Bump], cuts: Sequence[Cut]
+) -> tuple[int, ...]:
+    """The longest stretch of a track's bumps that are free; none where that is shorter than wide, a rim."""
+    runs = [[b for b, _ in run] for own, run in groupby(zip(track, free, strict=True), itemgetter(1)) if own]
+    longest = max(runs, key=len, default=[])
+    if len(longest) < FEWEST_BUMPS:
+        return ()
+    skins = [_skin(bumps[b], cuts) for b in longest]
+    width = float(np.median([np.linalg.norm(s[-1] - s[0]) for s in skins]))
+    length = float(np.linalg.norm(_top(bumps[longest[-1]], cuts) - _top(bumps[longest[0]], cuts)))
+    return tuple(longest) if length >= width else ()
 
 
 def _top(bump: Bump, cuts: Sequence[Cut]) -> Floats:
@@ -63,14 +94,11 @@ def _top(bump: Bump, cuts: Sequence[Cut]) -> Floats:
     return top
 
 
-def _skin(track: Sequence[int], bumps: Sequence[Bump], cuts: Sequence[Cut]) -> Floats:
-    """All points of a track's bumps [m], (n, 3)."""
-    stretches = []
-    for number in track:
-        bump = bumps[number]
-        points = cuts[bump.cut].points
-        stretches.append(points[np.arange(bump.first, bump.last + 1) % len(points)])
-    return np.concatenate(stretches)
+def _skin(bump: Bump, cuts: Sequence[Cut]) -> Floats:
+    """All points of a bump [m], (n, 3)."""
+    points = cuts[bump.cut].points
+    skin: Floats = points[np.arange(bump.first, bump.last + 1) % len(points)]
+    return skin
 
 
 def _strength(track: Sequence[int], tops: Floats, bumps: Sequence[Bump], cuts: Sequence[Cut]) -> float:

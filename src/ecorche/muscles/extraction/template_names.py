@@ -1,12 +1,21 @@
-"""What a muscle found in a person's skin is called: after the template's muscle that lies there."""
+"""What a muscle found in a person's skin is called: after the template's muscle that lies there.
+
+The template is placed on the very skeleton, so that "there" is told by bones alone, lying or standing: how
+much of the found muscle's skin lies over a template's muscle, seen along the way that one faces; how much of
+that one's belly lies under this skin; whether both run the same way, cross the same joints and are as large.
+No two found muscles show the same head: all are named at once, so that together they fit best.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
+from ecorche.base.rotations import normalise
 from ecorche.muscles.extraction.rings import SpaceRings
 from ecorche.muscles.lofted import LoftedMuscle
 from ecorche.muscles.muscle import Muscle
@@ -16,40 +25,123 @@ from ecorche.skeleton.skeleton import Skeleton
 
 Floats = npt.NDArray[np.float64]
 
-FARTHEST = 2.0
-"""A template's muscle further from the skin over the found one than this many of its half-axes is another."""
+SAMPLES = 33
+"""Places along a template's muscle that are compared."""
+BELLY = 0.25
+"""Its belly reaches so far to either side of its middle, share of its length."""
+DEPTH_COUNTS = 0.3
+"""How much less it counts that a muscle lies deep under the skin than that it lies beside."""
+FACING = 0.3
+"""Cosine between the ways both face, at least."""
+LEAST = 0.36
+"""Muscles that agree less than this are not the same."""
+BELLY_COUNTS, WAY_COUNTS, JOINTS_COUNT = 0.6, 0.7, 0.5
+"""How much less two muscles agree whose bellies, ways or joints have nothing in common."""
+BULK_COUNTS = 0.12
+"""Power of the ratio of both bellies' sections with which a thin muscle agrees less with a large swelling."""
 
 
 class TemplateNames:
-    """The template's muscles on one skeleton; none where the skeleton is no person's."""
+    """The template's muscles on one skeleton that can show in a skin; none where it is no person's."""
 
     def __init__(self, skeleton: Skeleton, naming: Naming) -> None:
-        self.muscles: tuple[Muscle, ...] = place(TEMPLATE, skeleton, naming).muscles
+        placed = place(TEMPLATE, skeleton, naming)
+        self._parents = placed.skeleton.parents
+        self.muscles: tuple[Muscle, ...] = tuple(m for m in placed.muscles if m.reach.joints)
+        self._lines = [_Line(m) for m in self.muscles]
 
-    def named(self, found: LoftedMuscle, rings: SpaceRings) -> LoftedMuscle:
-        """The muscle, called after the template's that is nearest to the skin over it, and as strong."""
-        if not self.muscles:
-            return found
-        size = float(np.sqrt(np.trace(rings.form, axis1=1, axis2=2).max()))
-        near = [(self._gap(m, found, rings), n) for n, m in enumerate(self.muscles)]
-        gap, number = min(near)
-        if gap > FARTHEST * size:
-            return found
-        known = self.muscles[number]
-        return replace(found, muscle=known.muscle, group=known.group, max_force=known.max_force)
+    def named(self, found: Sequence[LoftedMuscle], rings: Sequence[SpaceRings]) -> list[LoftedMuscle]:
+        """The muscles, each called after the template's that it shows best, and as strong.
 
-    @staticmethod
-    def _gap(known: Muscle, found: LoftedMuscle, rings: SpaceRings) -> float:
-        """How far the skin over the found muscle is from a template's muscle, on average [m]."""
-        if not set(known.reach.joints or known.joints) & set(found.reach):
-            return np.inf
-        steps = np.diff(known.positions, axis=0)
+        Where two show heads of one muscle, each is called after its head.
+        """
+        from scipy.optimize import linear_sum_assignment
+
+        if not self.muscles or not found:
+            return list(found)
+        agree = self.agreement(found, rings)
+        # in doubt a muscle keeps its own name: a column for each, at what it takes to be called otherwise
+        choices = np.concatenate([agree, np.full((len(found), len(found)), LEAST)], axis=1)
+        rows, columns = linear_sum_assignment(-choices)
+        shown = {int(f): int(c) for f, c in zip(rows, columns, strict=True) if c < len(self.muscles)}
+        called = Counter((self.muscles[m].muscle, _side(self.muscles[m])) for m in shown.values())
+        named = list(found)
+        for number, m in shown.items():
+            known = self.muscles[m]
+            alone = called[known.muscle, _side(known)] == 1
+            named[number] = replace(
+                found[number],
+                muscle=known.muscle if alone else known.name.rpartition(", ")[0],
+                group=known.group,
+                max_force=known.max_force,
+            )
+        return named
+
+    def agreement(self, found: Sequence[LoftedMuscle], rings: Sequence[SpaceRings]) -> Floats:
+        """How well each found muscle shows each of the template's, 0 to 1, (found, template)."""
+        return np.array(
+            [
+                [
+                    line.under(r) * self._crossing(f, m)
+                    for line, m in zip(self._lines, self.muscles, strict=True)
+                ]
+                for f, r in zip(found, rings, strict=True)
+            ]
+        )
+
+    def _crossing(self, found: LoftedMuscle, known: Muscle) -> float:
+        """How far both cross the same joints, 0 to 1, as far as that counts."""
+        ours = self._between(*found.joints)
+        theirs = self._between(known.joints[0], known.joints[-1])
+        return 1.0 - JOINTS_COUNT * (1.0 - len(ours & theirs) / max(len(ours | theirs), 1))
+
+    def _between(self, one: int, other: int) -> set[int]:
+        """The joints that move one against the other: those on the way between them, without the topmost."""
+        above = [set(), set()]  # type: list[set[int]]
+        for chain, joint in zip(above, (one, other), strict=True):
+            while joint >= 0:
+                chain.add(joint)
+                joint = int(self._parents[joint])
+        return above[0] ^ above[1]
+
+
+class _Line:
+    """A template's muscle at places along it: points, way, out (K, 3); t (K,); half its width [m]."""
+
+    def __init__(self, muscle: Muscle) -> None:
+        steps = np.diff(muscle.positions, axis=0)
         length = np.concatenate([[0.0], np.cumsum(np.linalg.norm(steps, axis=1))])
-        at = np.linspace(0.15, 0.85, 29) * length[-1]
-        line = np.stack([np.interp(at, length, known.positions[:, k]) for k in range(3)], axis=1)
-        gaps = np.linalg.norm(rings.top[:, None] - line, axis=-1).min(axis=1)
-        belly = np.interp(known.belly * length[-1], length, np.arange(len(length)))
-        low = min(int(belly), len(steps) - 1)
-        middle = known.positions[low] + (belly - low) * steps[low]
-        aside = np.linalg.norm(rings.top - middle, axis=1).min()
-        return float(gaps.mean() + aside - 2.0 * known.scale * known.thickness.max())
+        self.t = np.linspace(0.05, 0.95, SAMPLES)
+        at = self.t * length[-1]
+        self.points = np.stack([np.interp(at, length, muscle.positions[:, k]) for k in range(3)], axis=1)
+        self.way = normalise(np.gradient(self.points, axis=0))
+        out = muscle.outward - (self.way @ muscle.outward)[:, None] * self.way
+        self.out = out / np.maximum(np.linalg.norm(out, axis=1), 1e-9)[:, None]
+        self.half = float(muscle.thickness.max())
+        self.thick = muscle.scale * self.half
+        self.belly = np.abs(self.t - muscle.belly) <= BELLY
+
+    def under(self, rings: SpaceRings) -> float:
+        """How well it lies under found rings and along them, 0 to 1."""
+        away = rings.top[:, None] - self.points
+        over = np.sum(away * self.out, axis=-1)
+        aside = np.linalg.norm(away - over[..., None] * self.out, axis=-1)
+        facing = (rings.outward @ self.out.T > FACING) & (over > -self.half)
+        aside = np.maximum(aside - self.half, 0.0)
+        deep = DEPTH_COUNTS * np.maximum(over - self.thick, 0.0)
+        gap = np.where(facing, np.hypot(aside, deep), np.inf)
+        axes = np.sqrt(np.maximum(np.linalg.eigvalsh(rings.form), 0.0))
+        wide, area = axes[:, -1], axes[:, -1] * axes[:, -2]
+        nearest = np.argmin(gap, axis=1)
+        covered = np.exp(-((gap.min(axis=1) / (0.5 * (wide + self.half))) ** 2))
+        belly = (gap <= wide[:, None]).any(axis=0)[self.belly].mean()
+        along = normalise(np.gradient(rings.top, axis=0))
+        alike = np.abs(np.sum(along * self.way[nearest], axis=1))
+        parts = covered * (1.0 - WAY_COUNTS * (1.0 - alike))
+        bulk = min(self.half * self.thick / max(float(area.max()), 1e-12), 1.0) ** BULK_COUNTS
+        agree = np.average(parts, weights=area) * (1.0 - BELLY_COUNTS * (1.0 - belly)) * bulk
+        return float(agree)
+
+
+def _side(muscle: Muscle) -> str:
+    return muscle.name.rpartition(", ")[2]

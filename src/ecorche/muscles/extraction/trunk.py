@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +20,7 @@ from ecorche.base.contours import Contour, contours
 from ecorche.muscles.extraction.bump import Bump, Cut
 from ecorche.muscles.extraction.caps import cap_bumps
 from ecorche.muscles.extraction.cutting_surfaces import CuttingSurfaces
+from ecorche.muscles.extraction.hanging import hangs
 from ecorche.muscles.extraction.linking import linked
 from ecorche.muscles.extraction.profiles import profile_bumps
 from ecorche.muscles.extraction.trunk_groups import (
@@ -43,12 +45,18 @@ LONGEST = 1.5
 """Waves longer than this many half-widths belong to the body, not to a muscle: 20 cm on a man's chest."""
 LONGEST_ON_NECK = 3.0
 """The same on a neck."""
-LEAST = 0.05
-"""Least prominence of a muscle, median of its bumps, as a share of the half-width: 7 mm on a man's chest."""
-FAINT = 0.7
-"""A single bump of a muscle may stand out by this share of that: so a weak section does not cut it in two."""
-LEAST_OVER_JOINT = 0.06
-"""The same for the swelling over a shoulder or hip: 5 mm on a man."""
+STEEP, FAR_OUT = 0.05, 0.1
+"""Least prominence of a muscle: share of its own width, in the middle of its bumps; or, for a broad one such
+as the gluteus, share of the half-width, somewhere."""
+FAINT = 0.6
+"""A single bump of a muscle may be less steep, by this factor: so a weak section does not cut it in two."""
+LEAST, LEAST_BUMP = 0.02, 0.012
+"""And share of the half-width: of a muscle in the middle, and of each bump; 2.6 mm and 1.6 mm on a man."""
+FACETS = 4.0
+"""A bump stands out by so many times what a body as round as this one departs from its own triangles."""
+LONG = 1.0
+"""Least length of a muscle, in its own widths; what is shorter than wide is a mound. Half as much where the
+region ends before the muscle does. Over a joint, where the way turns, nothing is told by it."""
 SHORTEST = 0.8
 """Sections shorter than this many half-widths tell nothing of a variation."""
 GRAZING = 0.8
@@ -95,11 +103,21 @@ class Trunk:
         plan: Its joints; None where it was not recognised.
         regions: Its regions, numbered from the number asked for.
         left_out: Regions left to plain skinning, and why.
+        skin: Its skin, measured; None where it has none.
     """
 
     plan: TrunkPlan | None
     regions: tuple[TrunkRegion, ...]
     left_out: tuple[tuple[str, str], ...]
+    skin: TrunkSkin | None = None
+
+
+class TrunkBumps(NamedTuple):
+    """The sections of a region, the bumps of muscles in them, and how many rows of bumps were flesh."""
+
+    cuts: list[Cut]
+    bumps: list[Bump]
+    flesh: int
 
 
 def trunk_regions(
@@ -132,7 +150,7 @@ def trunk_regions(
             left_out.append((name, region))
         else:
             regions.append(region)
-    return Trunk(plan, tuple(regions), tuple(left_out))
+    return Trunk(plan, tuple(regions), tuple(left_out), skin)
 
 
 def trunk_cuts(region: TrunkRegion, points: Floats) -> list[Cut]:
@@ -175,33 +193,69 @@ def _outermost(
     return [curve for curve, inner in zip(curves, inside, strict=True) if not inner]
 
 
-def trunk_bumps(region: TrunkRegion, points: Floats, plan: TrunkPlan) -> tuple[list[Cut], list[Bump]]:
-    """The sections of a region and the bumps in them; ``Bump.cut`` counts these sections."""
-    cuts = trunk_cuts(region, points)
-    least = LEAST * region.width
+def trunk_bumps(region: TrunkRegion, skin: TrunkSkin) -> TrunkBumps:
+    """The sections of a region and the bumps of muscles in them; ``Bump.cut`` counts these sections."""
+    cuts = trunk_cuts(region, skin.points)
+    least = max(LEAST_BUMP * region.width, FACETS * _facets(region, skin.points))
     if region.cap is not None:
         cuts = _longest_each_rank(cuts)
         from_bones = [distance_from_way(c.points, *region.cap) for c in cuts]
-        least = LEAST_OVER_JOINT * region.width
-        cuts, bumps = cap_bumps(cuts, from_bones, FAINT * least)
+        cuts, bumps = cap_bumps(cuts, from_bones, least)
     else:
         longest = (LONGEST_ON_NECK if region.round else LONGEST) * region.width
         bumps = [
             bump
             for number, cut in enumerate(cuts)
-            for bump in profile_bumps(cut, number, longest, FAINT * least, region.round)
+            for bump in profile_bumps(cut, number, longest, least, region.round)
         ]
-    tops = np.array([cuts[b.cut].points[b.top % len(cuts[b.cut].points)] for b in bumps]).reshape(-1, 3)
-    aside = (tops - plan.start) @ plan.left
+    aside = (_tops(cuts, bumps) - skin.plan.start) @ skin.plan.left
     own = region.side * aside >= IN_THE_MIDDLE * region.width
-    return cuts, _lasting(cuts, [b for b, mine in zip(bumps, own, strict=True) if mine], least)
+    steep = np.array([b.prominence >= FAINT * STEEP * _width(cuts, b) for b in bumps], bool)
+    bumps = [bumps[n] for n in np.flatnonzero(own & steep)]
+    kept: list[int] = []
+    flesh = 0
+    for row in linked(cuts, bumps, prominent=0.0, long=0.0).tracks:
+        own_bumps = [bumps[b] for b in row.bumps]
+        if not _muscular(cuts, own_bumps, region):
+            continue
+        most = int(np.argmax([b.prominence for b in own_bumps]))
+        if region.cap is None and not region.round and hangs(_tops(cuts, own_bumps), most, skin):
+            flesh += 1
+        else:
+            kept += row.bumps
+    return TrunkBumps(cuts, [bumps[b] for b in sorted(kept)], flesh)
 
 
-def _lasting(cuts: Sequence[Cut], bumps: Sequence[Bump], least: float) -> list[Bump]:
-    """The bumps that, linked, stand out by ``least`` [m] in the middle of their row."""
-    rows = linked(cuts, bumps, prominent=0.0, long=0.0).tracks
-    strong = [t.bumps for t in rows if np.median([bumps[b].prominence for b in t.bumps]) >= least]
-    return [bumps[b] for b in sorted(b for row in strong for b in row)]
+def _muscular(cuts: Sequence[Cut], row: Sequence[Bump], region: TrunkRegion) -> bool:
+    """Whether linked bumps stand out enough for a muscle, and are about as long as wide."""
+    standing, width = np.array([b.prominence for b in row]), np.array([_width(cuts, b) for b in row])
+    steep = np.median(standing / width) >= STEEP or standing.max() >= FAR_OUT * region.width
+    tops = _tops(cuts, row)
+    cut_off = cuts[row[0].cut].rank == 0 or cuts[row[-1].cut].rank == len(region.levels) - 1
+    least = 0.0 if region.cap is not None else 0.5 * LONG if cut_off else LONG
+    long = float(np.linalg.norm(tops[-1] - tops[0])) >= least * np.median(width)
+    return bool(steep and long and np.median(standing) >= LEAST * region.width)
+
+
+def _tops(cuts: Sequence[Cut], bumps: Sequence[Bump]) -> Floats:
+    """The points of bumps that stand out most [m], (B, 3)."""
+    tops = [cuts[b.cut].points[b.top % len(cuts[b.cut].points)] for b in bumps]
+    return np.array(tops, np.float64).reshape(-1, 3)
+
+
+def _width(cuts: Sequence[Cut], bump: Bump) -> float:
+    """From a bump's first point to its last [m]."""
+    points = cuts[bump.cut].points
+    return max(
+        float(np.linalg.norm(points[bump.last % len(points)] - points[bump.first % len(points)])), 1e-9
+    )
+
+
+def _facets(region: TrunkRegion, points: Floats) -> float:
+    """How far a round body of the region's half-width departs from triangles as large as its own [m]."""
+    corners = points[region.triangles]
+    edge = float(np.median(np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=-1)))
+    return edge**2 / (8.0 * region.width)
 
 
 def _longest_each_rank(cuts: Sequence[Cut]) -> list[Cut]:
