@@ -16,6 +16,7 @@ from ecorche.base.rotations import matrix_from_xyzw, normalise, xyzw_from_axis_a
 from ecorche.base.transforms import compose
 from ecorche.body.character import Character
 from ecorche.errors import EcorcheError
+from ecorche.muscles.activation import bulge_from_activation
 from ecorche.muscles.loft_frames import bind_axes
 from ecorche.muscles.loft_joints import FOLLOW, STEEPEST, following, giving
 from ecorche.muscles.loft_mesh import loft_surfaces
@@ -295,6 +296,25 @@ def test_what_cannot_be_posed_is_refused(lofts: Lofts, man: Character, arm: Arm)
             lofts.difference(difference, bulge)
     with pytest.raises(EcorcheError, match="scaled to nothing"):
         lofts.posed(gone)
+    for difference, activation, message in (
+        (still[:3], np.ones(4), "do not fit"),
+        (still, np.ones(3), "do not fit"),
+        (still, np.array([0.0, 1.5, 0.0, 0.0]), "activation"),
+        (still, np.array([0.0, np.nan, 0.0, 0.0]), "activation"),
+        (gone, np.ones(4), "scaled to nothing"),
+    ):
+        with pytest.raises(EcorcheError, match=message):
+            lofts.extended(difference, activation)
+
+
+def test_all_joints_in_one_call_are_those_of_skeleton_and_muscles(lofts: Lofts, man: Character) -> None:
+    largest = [muscle.largest_bulge for muscle in lofts.muscles]
+    for moved in random_poses(man.skeleton, 20, 0.4):
+        active = np.linspace(0.1, 1.0, len(largest))
+        apart = lofts.difference(moved, bulge_from_activation(active, largest))
+        assert lofts.extended(moved, active).tobytes() == np.concatenate([moved, apart]).tobytes()
+        at_rest = np.concatenate([moved, lofts.difference(moved, np.ones(len(largest)))])
+        assert lofts.extended(moved, None).tobytes() == at_rest.tobytes()
 
 
 @pytest.mark.parametrize(

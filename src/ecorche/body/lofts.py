@@ -61,11 +61,7 @@ class BodyLofts:
 
     def extended(self, moved: Floats, activation: Floats | None) -> Floats:
         """``M − I`` of the skeleton's joints and then of the muscle joints, (J + K, 4, 4)."""
-        own = len(moved)
-        result = np.empty((own + len(self.lofts.joints.names), 4, 4))
-        result[:own] = moved
-        self.lofts.difference(moved, self.bulge(activation), out=result[own:])
-        return result
+        return self.lofts.extended(moved, activation)
 
     def at_rest(self, moved: Floats) -> Floats:
         """The same with muscle joints that only go with the joints they hang on: plain skinning."""

@@ -22,7 +22,7 @@ over a muscle follows several limbs, each of them carries muscle joints of its o
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -34,7 +34,7 @@ from ecorche.muscles.loft_frames import axes_at
 from ecorche.muscles.posed_joints import MOVED, TURN, pose_joints
 from ecorche.muscles.root_curves import CurvePlan, carried, pose_curve
 from ecorche.muscles.triples import cross, dot, plus, read, scaled, times, turned, unit, write
-from ecorche.muscles.wrapping import COLUMNS, LENGTH
+from ecorche.muscles.wrapping import COLUMNS, LENGTH, along
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -47,8 +47,11 @@ _WIDTH = 1.0 / STEEPEST + _ROUNDED
 FOLLOW = 0.3
 """How much of a root curve's way beside its limb the skin goes along with at most."""
 
-# columns of a muscle joint: bind tangent and out; its share u and h(u); its section's centre; its place on
-# the curve at bind; how much it follows the curve
+NO_SCAPULAE, NO_VECTORS = np.zeros((0, 3), np.int64), np.zeros((0, 4, 3))
+"""Muscles found in the skin hang on the skeleton's own joints."""
+
+# columns of a place where muscle joints stand: bind tangent and out; its share u and h(u); its section's
+# centre; where it is on the curve at bind; how much they follow the curve
 BIND_ALONG, BIND_OUT, PLACE, GIVING, MIDDLE, BIND_POINT, FOLLOWING, NUMBERS = 0, 3, 6, 7, 8, 10, 13, 14
 # columns of its frame
 POINT, ALONG, OUT, SIDE, FRAME = 0, 3, 6, 9, 12
@@ -74,14 +77,17 @@ def following(u: npt.ArrayLike, crossing: float) -> Floats:
 class LoftPlan(NamedTuple):
     """All numbers of M muscles and their K muscle joints that stay the same from frame to frame.
 
+    Every limb that carries a muscle carries a muscle joint at each of its places, in their order.
+
     Attributes:
         starts: First cubic of each muscle's shape and, last, their number, shape (M + 1,).
         knots: Where each cubic begins, (pieces,).
         cubics: Their coefficients, (pieces, 4, 5).
-        moments: ``m₀, m₁, m₂``, the greatest ``det S``, the length at bind and the gain, (M, 6).
+        moments: ``m₀, m₁, m₂``, the greatest ``det S``, the length at bind, the gain and T_max, (M, 7).
+        place_starts: First place of each muscle and, last, their number, (M + 1,).
+        rows: Of the places, in the columns above, (places, NUMBERS).
         joint_starts: First muscle joint of each muscle and, last, their number, (M + 1,).
-        rows: Of the muscle joints, in the columns above, (K, NUMBERS).
-        carriers: The joint that carries each, (K,).
+        carriers: The joint that carries each muscle joint, (K,).
         turning: Which joints' rotations are needed, (joints,).
     """
 
@@ -89,8 +95,9 @@ class LoftPlan(NamedTuple):
     knots: Floats
     cubics: Floats
     moments: Floats
-    joint_starts: Ints
+    place_starts: Ints
     rows: Floats
+    joint_starts: Ints
     carriers: Ints
     turning: npt.NDArray[np.bool_]
 
@@ -106,7 +113,7 @@ def pose_axes(
 ) -> None:
     """Section axes of a posed muscle at places given as rows of the columns above, (places, FRAME)."""
     for k in range(len(rows)):
-        point, along, out, side = axes_at(
+        point, tangent, out, side = axes_at(
             curves,
             muscle,
             rows[k, PLACE],
@@ -116,25 +123,19 @@ def pose_axes(
             read(rows, k, BIND_OUT),
         )
         write(found, k, POINT, point)
-        write(found, k, ALONG, along)
+        write(found, k, ALONG, tangent)
         write(found, k, OUT, out)
         write(found, k, SIDE, side)
 
 
 @njit(cache=True, error_model="numpy")  # type: ignore[untyped-decorator]
 def pose_muscle_joints(
-    curve_plan: CurvePlan,
-    plan: LoftPlan,
-    difference: Floats,
-    bulge: Floats,
-    no_joints: Ints,
-    no_vectors: Floats,
-    frames: Floats,
+    curve_plan: CurvePlan, plan: LoftPlan, difference: Floats, bulge: Floats, frames: Floats
 ) -> bool:
     """Frames of the muscle joints, dilated, (K, FRAME); False where a rotation or a bulge cannot be."""
     count = len(difference)
     moved, turn = np.empty((count, MOVED)), np.empty((count, TURN))
-    if not pose_joints(plan.turning, no_joints, no_vectors, difference, moved, turn):
+    if not pose_joints(plan.turning, NO_SCAPULAE, NO_VECTORS, difference, moved, turn):
         return False
     curves = np.empty((len(bulge), COLUMNS))
     for muscle in range(len(bulge)):
@@ -142,63 +143,69 @@ def pose_muscle_joints(
         at_bind = plan.moments[muscle, 4]
         if not bulge[muscle] > 0.0:
             return False
-        length, gain = curves[muscle, LENGTH], plan.moments[muscle, 5]
-        tension = bulge[muscle] ** gain
+        length, gain, tension = curves[muscle, LENGTH], plan.moments[muscle, 5], bulge[muscle]
+        if gain != 1.0:
+            tension **= gain
         shortening = at_bind / length if length > 0.0 else np.inf
         kappa = swelling(
             plan.moments[muscle, 0], plan.moments[muscle, 1], plan.moments[muscle, 2], shortening
         )
         ratio = max(length / at_bind, 0.5)
-        for k in range(plan.joint_starts[muscle], plan.joint_starts[muscle + 1]):
-            share = (plan.rows[k, PLACE] + (ratio - 1.0) * plan.rows[k, GIVING]) / ratio
-            joint, follow = plan.carriers[k], plan.rows[k, FOLLOWING]
-            bind_along, bind_out = read(plan.rows, k, BIND_ALONG), read(plan.rows, k, BIND_OUT)
-            point, along, out, side = axes_at(curves, muscle, share, turn, joint, bind_along, bind_out)
-            on_limb = carried(moved, joint, read(plan.rows, k, BIND_POINT))
-            limb_along, limb_out = times(turn, joint, bind_along), times(turn, joint, bind_out)
-            point = plus(scaled(1.0 - follow, on_limb), follow, point)
-            along = unit(plus(scaled(1.0 - follow, limb_along), follow, along))
-            out = unit(turned(limb_along, along, limb_out))
-            side = cross(along, out)
-            point = plus(plus(point, plan.rows[k, MIDDLE], out), plan.rows[k, MIDDLE + 1], side)
-            first, last = plan.starts[muscle], plan.starts[muscle + 1]
-            w = profile_at(plan.knots, plan.cubics, first, last, plan.moments[muscle, 3], share)
+        first, last = plan.place_starts[muscle], plan.place_starts[muscle + 1]
+        for place in range(first, last):
+            share = (plan.rows[place, PLACE] + (ratio - 1.0) * plan.rows[place, GIVING]) / ratio
+            on_curve, onwards = along(curves, muscle, share)
+            w = profile_at(
+                plan.knots,
+                plan.cubics,
+                plan.starts[muscle],
+                plan.starts[muscle + 1],
+                plan.moments[muscle, 3],
+                share,
+            )
             factor = 1.0 + kappa * w
             if gain != 1.0:
                 factor **= gain
-            write(frames, k, POINT, point)
-            write(frames, k, ALONG, along)
-            write(frames, k, OUT, scaled(factor * tension, out))
-            write(frames, k, SIDE, scaled(factor / tension, side))
+            bind_along, bind_out = read(plan.rows, place, BIND_ALONG), read(plan.rows, place, BIND_OUT)
+            bind_point, follow = read(plan.rows, place, BIND_POINT), plan.rows[place, FOLLOWING]
+            outwards, sideways = plan.rows[place, MIDDLE], plan.rows[place, MIDDLE + 1]
+            for k in range(
+                plan.joint_starts[muscle] + place - first, plan.joint_starts[muscle + 1], last - first
+            ):
+                joint = plan.carriers[k]
+                on_limb = carried(moved, joint, bind_point)
+                limb_along, limb_out = times(turn, joint, bind_along), times(turn, joint, bind_out)
+                point = plus(scaled(1.0 - follow, on_limb), follow, on_curve)
+                tangent = unit(plus(scaled(1.0 - follow, limb_along), follow, onwards))
+                out = turned(limb_along, tangent, limb_out)
+                side = cross(tangent, out)
+                write(frames, k, POINT, plus(plus(point, outwards, out), sideways, side))
+                write(frames, k, ALONG, tangent)
+                write(frames, k, OUT, scaled(factor * tension, out))
+                write(frames, k, SIDE, scaled(factor / tension, side))
     return True
 
 
 @njit(cache=True, error_model="numpy")  # type: ignore[untyped-decorator]
 def muscle_joint_difference(
-    curve_plan: CurvePlan,
-    plan: LoftPlan,
-    difference: Floats,
-    bulge: Floats,
-    no_joints: Ints,
-    no_vectors: Floats,
-    bind: Floats,
-    result: Floats,
+    curve_plan: CurvePlan, plan: LoftPlan, bind: Floats, difference: Floats, bulge: Floats, result: Floats
 ) -> bool:
     """``(posed − bind) bind⁻¹`` of the muscle joints into ``result`` (K, 4, 4)."""
     frames = np.empty(bind.shape)
-    if not pose_muscle_joints(curve_plan, plan, difference, bulge, no_joints, no_vectors, frames):
+    if not pose_muscle_joints(curve_plan, plan, difference, bulge, frames):
         return False
     for k in range(len(bind)):
-        result[k, 3, :] = 0.0
         place = read(bind, k, POINT)
+        tangent, out, side = read(bind, k, ALONG), read(bind, k, OUT), read(bind, k, SIDE)
         for i in range(3):
-            row: Any = (
-                frames[k, ALONG + i] - bind[k, ALONG + i],
-                frames[k, OUT + i] - bind[k, OUT + i],
-                frames[k, SIDE + i] - bind[k, SIDE + i],
+            x, y, z = (
+                frames[k, ALONG + i] - tangent[i],
+                frames[k, OUT + i] - out[i],
+                frames[k, SIDE + i] - side[i],
             )
-            for j in range(3):
-                result[k, i, j] = dot(row, (bind[k, ALONG + j], bind[k, OUT + j], bind[k, SIDE + j]))
-            turned_place = dot((result[k, i, 0], result[k, i, 1], result[k, i, 2]), place)
-            result[k, i, 3] = (frames[k, POINT + i] - bind[k, POINT + i]) - turned_place
+            row = plus(plus(scaled(x, tangent), y, out), z, side)
+            result[k, i, 0], result[k, i, 1], result[k, i, 2] = row
+            result[k, i, 3] = (frames[k, POINT + i] - place[i]) - dot(row, place)
+            result[k, 3, i] = 0.0
+        result[k, 3, 3] = 0.0
     return True

@@ -14,6 +14,8 @@ import numpy.typing as npt
 
 from ecorche.base.names import suggestion
 from ecorche.errors import EcorcheError
+from ecorche.muscles.activation import bulge_from_activation
+from ecorche.muscles.extended_joints import difference_of, extend, keep
 from ecorche.muscles.loft import Loft, loft
 from ecorche.muscles.loft_frames import SectionAxes, directions_at_bind
 from ecorche.muscles.loft_joints import (
@@ -25,6 +27,8 @@ from ecorche.muscles.loft_joints import (
     FRAME,
     GIVING,
     MIDDLE,
+    NO_SCAPULAE,
+    NO_VECTORS,
     NUMBERS,
     OUT,
     PLACE,
@@ -33,7 +37,6 @@ from ecorche.muscles.loft_joints import (
     LoftPlan,
     following,
     giving,
-    muscle_joint_difference,
     pose_axes,
     pose_muscle_joints,
 )
@@ -46,7 +49,6 @@ from ecorche.skeleton.skeleton import Skeleton
 Floats = npt.NDArray[np.float64]
 
 JOINTS_PER_MUSCLE = 3
-_NO_SCAPULAE = np.zeros((0, 3), np.int64), np.zeros((0, 4, 3))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -136,11 +138,12 @@ class Lofts:
         self.shapes: tuple[Loft, ...] = tuple(loft(m.rings, f"muscle {m.name!r}") for m in self.muscles)
         self.gains = np.ones(len(self.muscles)) if gains is None else np.array(gains, np.float64)
         self._plan = self._planned(joints_per_muscle, carriers or [(m.carrier,) for m in self.muscles])
-        frames = np.empty((len(self._plan.rows), FRAME))
+        frames = np.empty((len(self._plan.carriers), FRAME))
         joints = np.zeros((skeleton.joint_count, 4, 4)), np.ones(len(self.muscles))
-        if not pose_muscle_joints(self.curves.plan, self._plan, *joints, *_NO_SCAPULAE, frames):
+        if not pose_muscle_joints(self.curves.plan, self._plan, *joints, frames):
             raise AssertionError("a skeleton at bind has rotations")
-        self._bind_frames = frames
+        self._rest = np.zeros(len(self.muscles))
+        self._kept = keep(self.curves.plan, self._plan, frames)
         self.joints = self._muscle_joints(skeleton, frames)
 
     def __repr__(self) -> str:
@@ -149,7 +152,10 @@ class Lofts:
     @property
     def joint_places(self) -> Floats:
         """Where along its muscle each muscle joint stands at bind, share of the length, (K,)."""
-        return self._plan.rows[:, PLACE]
+        owner = np.repeat(np.arange(len(self.muscles)), np.diff(self._plan.joint_starts))
+        number = np.arange(len(owner)) - self._plan.joint_starts[owner]
+        places = self._plan.place_starts
+        return np.asarray(self._plan.rows[places[owner] + number % np.diff(places)[owner], PLACE])
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -166,22 +172,37 @@ class Lofts:
         curves = self.curves.moved(moved)
         turn = np.zeros((len(moved), TURN))
         flat = np.empty((len(moved), MOVED))
-        if not pose_joints(self._plan.turning, *_NO_SCAPULAE, moved, flat, turn):
+        if not pose_joints(self._plan.turning, NO_SCAPULAE, NO_VECTORS, moved, flat, turn):
             raise self._refusal()
         relative = curves.lengths / self.curves.bind.lengths
         kappa = np.array([float(s.dilation(r)) for s, r in zip(self.shapes, relative, strict=True)])
         return PosedLofts(self, curves, turn, kappa, tension)
 
-    def difference(self, skeleton_difference: Floats, bulge: Floats, out: Floats | None = None) -> Floats:
-        """``M − I`` of the muscle joints, (K, 4, 4): see `JointedMuscles`; into ``out`` where it is given."""
-        result = np.empty((len(self._plan.rows), 4, 4)) if out is None else out
+    def difference(self, skeleton_difference: Floats, bulge: Floats) -> Floats:
+        """``M − I`` of the muscle joints, (K, 4, 4): see `JointedMuscles`."""
+        result = np.empty((len(self._plan.carriers), 4, 4))
         moved = np.ascontiguousarray(skeleton_difference, np.float64)
         tension = np.ascontiguousarray(bulge, np.float64)
-        fits = moved.shape == (self.curves.joint_count, 4, 4) and tension.shape == (len(self.muscles),)
-        if not fits or not muscle_joint_difference(
-            self.curves.plan, self._plan, moved, tension, *_NO_SCAPULAE, self._bind_frames, result
-        ):
+        fits = moved.ndim == 3 and tension.ndim == 1
+        if not (fits and difference_of(self._kept, moved, tension, result)):
             self._inputs(moved, tension)  # what cannot be is refused in words there
+            raise self._refusal()
+        return result
+
+    def extended(self, skeleton_difference: Floats, activation: Floats | None) -> Floats:
+        """``M − I`` of the skeleton's joints and then of the muscle joints, (joints + K, 4, 4).
+
+        Args:
+            skeleton_difference: Of the skeleton's joints, (joints, 4, 4).
+            activation: Of the muscles, 0 to 1, (M,); None is at rest.
+        """
+        moved = np.ascontiguousarray(skeleton_difference, np.float64)
+        active = self._rest if activation is None else np.ascontiguousarray(activation, np.float64)
+        result = np.empty((self.curves.joint_count + len(self._plan.carriers), 4, 4))
+        fits = moved.ndim == 3 and active.ndim == 1
+        if not (fits and extend(self._kept, moved, active, result)):
+            self._inputs(moved, np.ones(active.shape))
+            bulge_from_activation(active, self._plan.moments[:, 6])
             raise self._refusal()
         return result
 
@@ -213,7 +234,7 @@ class Lofts:
 
     def _planned(self, per_muscle: int, carriers: Sequence[Sequence[int]]) -> LoftPlan:
         count = len(self.muscles)
-        rows = [np.zeros((0, NUMBERS))]
+        rows = np.zeros((count, per_muscle, NUMBERS))
         hung = [np.zeros(0, np.int64)]
         for number, (muscle, shape) in enumerate(zip(self.muscles, self.shapes, strict=True)):
             first, last = shape.knots[1], shape.knots[-2]
@@ -222,28 +243,29 @@ class Lofts:
                 first, last = 0.5 * first, 0.5 * (1.0 + last)
             u = first + (last - first) * (np.arange(per_muscle) + 0.5) / per_muscle
             places, tangents = (v[0] for v in PosedCurves(self.curves.bind.rows[number : number + 1]).at(u))
-            row = np.zeros((per_muscle, NUMBERS))
+            row = rows[number]
             row[:, BIND_ALONG : BIND_ALONG + 3] = tangents
             row[:, BIND_OUT : BIND_OUT + 3] = directions_at_bind(muscle, tangents)
             row[:, PLACE], row[:, GIVING] = u, giving(u, muscle.crossing)
             row[:, MIDDLE : MIDDLE + 2] = shape.at(u)[1]
             row[:, BIND_POINT : BIND_POINT + 3], row[:, FOLLOWING] = places, following(u, muscle.crossing)
-            rows += [row] * len(carriers[number])
             hung.append(np.repeat(np.array(carriers[number], np.int64), per_muscle))
         turning = np.zeros(self.curves.joint_count, np.bool_)
         turning[self.curves.plan.joints.ravel()] = True
         turning[[*(m.carrier for m in self.muscles), *np.concatenate(hung)]] = True
-        moments = np.zeros((count, 6))
+        moments = np.zeros((count, 7))
         for number, shape in enumerate(self.shapes):
             moments[number, :4] = *shape.moments, shape.largest
         moments[:, 4], moments[:, 5] = self.curves.bind.lengths, self.gains
+        moments[:, 6] = [muscle.largest_bulge for muscle in self.muscles]
         return LoftPlan(
             np.concatenate([[0], np.cumsum([len(s.cubics) for s in self.shapes])]).astype(np.int64),
             np.concatenate([np.zeros(0), *(s.knots[:-1] for s in self.shapes)]),
             np.concatenate([np.zeros((0, 4, 5)), *(s.cubics for s in self.shapes)]),
             moments,
+            per_muscle * np.arange(count + 1),
+            rows.reshape(-1, NUMBERS),
             per_muscle * np.cumsum([0, *map(len, carriers)], dtype=np.int64),
-            np.concatenate(rows),
             np.concatenate(hung),
             turning,
         )

@@ -46,7 +46,7 @@ class CurvePlan(NamedTuple):
     Attributes:
         joints: Of origin, insertion and obstacle, shape (M, 3).
         shapes: `STRAIGHT`, `SPHERE`, `CYLINDER` or `BALL`, shape (M,).
-        ends: At bind [m], shape (M, 2, 3).
+        ends: Origin and insertion at bind [m], shape (M, 6).
         chords: From origin to insertion at bind, unit, shape (M, 3).
         centres, axes: Of the obstacles at bind [m] and unit, shapes (M, 3).
         radii: Of the obstacles [m], shape (M,).
@@ -132,7 +132,7 @@ def root_curves(muscles: Sequence[LoftedMuscle], joint_count: int) -> RootCurves
     plan = CurvePlan(
         np.zeros((count, 3), np.int64),
         np.full(count, STRAIGHT, np.int64),
-        np.zeros((count, 2, 3)),
+        np.zeros((count, 6)),
         np.zeros((count, 3)),
         np.zeros((count, 3)),
         np.tile([0.0, 0.0, 1.0], (count, 1)),
@@ -147,7 +147,7 @@ def root_curves(muscles: Sequence[LoftedMuscle], joint_count: int) -> RootCurves
         if not distance > _SHORTEST:
             raise EcorcheError("it ends where it begins", where=where, remedy="Move its ends apart")
         plan.joints[number, :2] = muscle.joints
-        plan.ends[number], plan.chords[number] = ends, (ends[1] - ends[0]) / distance
+        plan.ends[number], plan.chords[number] = ends.ravel(), (ends[1] - ends[0]) / distance
         if muscle.wrap is not None:
             _add_obstacle(plan, number, muscle.wrap, where)
         bad = (plan.joints[number] < 0) | (plan.joints[number] >= joint_count)
@@ -179,7 +179,7 @@ def _add_obstacle(plan: CurvePlan, number: int, obstacle: Wrap, where: str) -> N
             "the axis it wraps round has no direction", where=where, remedy="Give one, such as the bone's"
         )
     axis = axis / np.linalg.norm(axis)
-    start, end = plan.ends[number]
+    start, end = plan.ends[number].reshape(2, 3)
     if obstacle.shape != "cylinder" and np.linalg.norm(np.cross(plan.chords[number], axis)) < 0.5:
         raise EcorcheError(
             f"the axis of the {obstacle.shape} it wraps round points along the muscle: that says no side",
@@ -214,11 +214,11 @@ def carried(moved: Floats, joint: int, point: Any) -> Any:
     )
 
 
-@njit(cache=True, error_model="numpy")  # type: ignore[untyped-decorator]
+@njit(inline="always")  # type: ignore[untyped-decorator]
 def pose_curve(plan: Any, muscle: int, moved: Floats, curves: Floats) -> None:
     """One root curve into its row of ``curves``, for ``M − I`` of the joints (joints, 12)."""
-    origin = carried(moved, plan.joints[muscle, 0], read(plan.ends[muscle], 0))
-    insertion = carried(moved, plan.joints[muscle, 1], read(plan.ends[muscle], 1))
+    origin = carried(moved, plan.joints[muscle, 0], read(plan.ends, muscle, 0))
+    insertion = carried(moved, plan.joints[muscle, 1], read(plan.ends, muscle, 3))
     joint = plan.joints[muscle, 2]
     centre = carried(moved, joint, read(plan.centres, muscle))
     axis, chord = read(plan.axes, muscle), read(plan.chords, muscle)
