@@ -239,8 +239,8 @@ def limb_cuts(bone: LimbBone, points: Floats, triangles: Ints, moved: Floats, re
     cuts = _longest_run(cuts)
     if len(cuts) < FEWEST_SECTIONS:
         return (
-            f"only {len(cuts)} closed sections go round it alone, {FEWEST_SECTIONS} are needed: its skin is open,"
-            " or one with the trunk's"
+            f"only {len(cuts)} closed sections go round it alone, {FEWEST_SECTIONS} are needed: its skin is"
+            " open, or one with the trunk's"
         )
     return _between_necks(cuts)
 
