@@ -2,14 +2,15 @@
 
 Text 001 ends a muscle at the nearest point of a bone. A rig has no ribs, breastbone or shoulder blade: the
 nearest bone of a chest muscle would be the spine, deep inside. So here an end on the trunk stays under the
-skin where the muscle stops showing, and moves with the joint that moves the skin there; an end at a limb goes
-on to the limb's first bone, an end at the head to the skull. A muscle on a limb's bone bends over a sphere at
-the joint, whose radius is a stated share of the distance of the muscle from it.
+skin where the muscle stops showing, and moves with the joint that moves the skin there; an end at a limb, or
+near a hip, goes on to the limb's first bone, an end at the head to the skull. A muscle on a limb's bone bends
+over a sphere at the joint, whose radius is a stated share of the distance of the muscle from it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -31,6 +32,8 @@ Ints = npt.NDArray[np.int64]
 
 ONTO_LIMB = 0.15, 0.45
 """Between these shares of a limb's first bone muscles of the trunk are attached to it."""
+AT_HIP = 0.2
+"""An end this near to a hip reaches the thigh, share of the thigh's length."""
 ON_BONE = 0.3
 """Height of an attachment over a limb's bone, share of the last ring's distance from it."""
 ONWARD = 0.6
@@ -71,16 +74,25 @@ class TrunkMuscles:
     def muscle(self, region: TrunkRegion, rings: SpaceRings) -> LoftedMuscle | None:
         """The muscle of rings; None where both its ends would move as one, so that it never changes."""
         plan = self.plan
-        root = next((r for r in plan.roots if r.ball in region.goals), None)
-        first, last = self._end(rings, 0, region.goals[0]), self._end(rings, -1, region.goals[1])
+        first, last = (self._end(rings, n, self._goal(rings, n, region.goals[n])) for n in (0, -1))
         if first.joint == last.joint:
             first, last = self._apart(first, last)
         if first.joint == last.joint:
             return None
-        hinge, wrap = self._obstacle(root, rings, first, last)
+        root = next((r for r in plan.roots if r.ball in (first.joint, last.joint)), None)
+        hinge, wrap = self._obstacle(root, rings, first, last, region)
         reach = dict.fromkeys((first.joint, last.joint, *self._moved_by(rings)))
         name = self._name(region, rings)
         return on_root_curve(name, region.name, (first, last), rings, wrap, hinge, tuple(reach))
+
+    def _goal(self, rings: SpaceRings, which: int, goal: int) -> int:
+        """The joint whose bone an end goes on to: a buttock's reaches the thigh, whatever region shows it."""
+        for root in self.plan.roots:
+            ball, thigh = self._heads[root.ball], self._heads[root.next] - self._heads[root.ball]
+            near = AT_HIP * float(np.linalg.norm(thigh))
+            if goal < 0 and root.kind == "hip" and np.linalg.norm(rings.centre[which] - ball) < near:
+                return root.ball
+        return goal
 
     def _end(self, rings: SpaceRings, which: int, goal: int) -> Attachment:
         """The muscle's origin (which = 0) or insertion (−1)."""
@@ -127,7 +139,12 @@ class TrunkMuscles:
         return (moved, last) if which == 0 else (first, moved)
 
     def _obstacle(
-        self, root: LimbRoot | None, rings: SpaceRings, first: Attachment, last: Attachment
+        self,
+        root: LimbRoot | None,
+        rings: SpaceRings,
+        first: Attachment,
+        last: Attachment,
+        region: TrunkRegion,
     ) -> tuple[Floats, Wrap | None]:
         """The joint the muscle crosses [m], and what it bends round there."""
         middle = rings.centre.mean(axis=0)
@@ -140,7 +157,10 @@ class TrunkMuscles:
         if np.linalg.norm(axis) < 1e-9:
             return hinge, None
         radius = OBSTACLE * float(np.linalg.norm(rings.centre - hinge, axis=1).min())
-        return hinge, Wrap("ball", int(self.skeleton.parents[root.ball]), hinge, normalise(axis), radius)
+        socket = int(self.skeleton.parents[root.ball])
+        # a buttock stays behind the hip, however far it is bent
+        shape: Literal["ball", "sphere"] = "ball" if root.ball in region.goals else "sphere"
+        return hinge, Wrap(shape, socket, hinge, normalise(axis), radius)
 
     def _name(self, region: TrunkRegion, rings: SpaceRings) -> str:
         """Such as ``"shoulder front, left"``: by its place round the trunk; caps and necks as they face."""
