@@ -163,7 +163,9 @@ def within(ellipse: Ellipse, curve: Floats, outward: Floats) -> Ellipse:
     x, y = basis @ (curve - ellipse.centre).T / (1.0 - SLACK)
     reach = float(np.sqrt(form[1, 1]))
     ahead = y[(np.abs(x) < STRAIGHT_OUT * np.sqrt(form[0, 0])) & (y > -2.0 * reach)]
-    too_far = max(reach - float(ahead.min(initial=reach)), 0.0)  # out of the skin with its very top
+    # the skin over its centre; where there is none, that under it: behind both lies the limb's other side
+    over = ahead[ahead > 0.0].min() if (ahead > 0.0).any() else ahead.max(initial=-np.inf)
+    too_far = max(reach - float(over), 0.0) if len(ahead) else 0.0  # out of the skin with its very top
     drawn = too_far + DRAWN_IN * reach
     thin = THINNED[:, None, None]
     # thinned about its top, then drawn in: told by what the curve looks like from there
