@@ -144,6 +144,36 @@ def test_javascript_gives_the_same_without_anything_else(data: Path, tmp_path: P
             np.testing.assert_allclose(said, ours[place[joint["name"]]], atol=1e-12)
 
 
+def test_javascript_moves_the_bone_where_a_mesh_is_called_alike(tmp_path: Path) -> None:
+    node = shutil.which("node")
+    if node is None:
+        skip_or_fail("no Node.js")
+    (tmp_path / "drivers.mjs").write_bytes(files("ecorche.body.drivers").joinpath("drivers.mjs").read_bytes())
+    (tmp_path / "run.mjs").write_text(
+        """
+import { MuscleDrivers } from "./drivers.mjs";
+const still = { translation: [1, 2, 3], rotation: [0, 0, 0, 1], scale: [1, 1, 1] };
+const rows = Array(8).fill([0, 0, 0]), zero = Array(8).fill(0);
+const muscle = { name: "arm", bind: still, driven_by: [0], coefficients: rows, lowest: zero,
+  highest: zero };
+const joint = { name: "root", bind_rotation: [0, 0, 0, 1] };
+const table = { format: "ecorche drivers", version: 1, joints: [joint], terms: { 1: [[0], [1], [2]] } };
+const part = () => ({ seen: [], fromArray(values) { this.seen = values; }, toArray: () => [0, 0, 0, 1] });
+const thing = (name, isBone) => ({ name, isBone, position: part(), quaternion: part(), scale: part() });
+for (const order of [[0, 1], [1, 0]]) {
+  const named = [thing("arm", true), thing("arm", undefined)];
+  const all = [thing("root", true), ...order.map((place) => named[place])];
+  const root = { traverse: (visit) => all.forEach(visit) };
+  new MuscleDrivers({ ...table, muscle_joints: [muscle] }).apply(root);
+  console.log(JSON.stringify(named.map((one) => one.position.seen)));
+}
+"""
+    )
+    done = subprocess.run([str(node), "run.mjs"], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == ["[[1,2,3],[]]"] * 2
+
+
 def test_the_evaluators_import_nothing_that_is_not_theirs() -> None:
     module = files("ecorche.body.drivers").joinpath("drivers.mjs").read_text(encoding="utf-8")
     assert not [line for line in module.splitlines() if line.startswith("import")]

@@ -330,6 +330,7 @@ def test_drivers_in_blender_are_the_tables_also_after_loading_and_with_inverse_k
     mesh, worst = made.character.meshes[0], 0.0
     order = blender_order(mesh.mesh)
     with np.load(out) as theirs:
+        assert theirs["texts"].tolist() == ["ecorche_drivers.json", "ecorche_drivers.py"]
         for at, frame in enumerate(TEN):
             points = shown(made, driven_difference(made, table, own.local[frame]))[0][order]
             for key in (mesh.name, f"{mesh.name}/loaded"):

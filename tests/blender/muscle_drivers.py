@@ -5,7 +5,8 @@
 OUT holds, for each mesh by its name, an array (frames, vertices, 3) in glTF's axes: under ``NAME`` with the
 drivers just installed, under ``NAME/loaded`` after saving and loading the .blend file, and under
 ``NAME/constrained`` in the first frame with the bone BONE and its parent led by inverse kinematics. Of that
-frame it has the bones' ``names``, ``pose`` and ``rest``, matrices in Blender's armature space.
+frame it has the bones' ``names``, ``pose`` and ``rest``, matrices in Blender's armature space. ``texts`` are
+the names of what the drivers keep in the file.
 """
 
 from __future__ import annotations
@@ -47,8 +48,10 @@ def main(file: str, script: str, table: str, rate: int, out: str, bone: str, fra
     bpy.context.scene.render.fps_base = 1.0
     bpy.ops.import_scene.gltf(filepath=file, merge_vertices=False)
     sys.argv = [script, "--", table]
-    runpy.run_path(script, run_name="__main__")
+    for _ in range(2):  # once more puts them on anew
+        runpy.run_path(script, run_name="__main__")
     arrays = points(frames)
+    arrays["texts"] = np.array([text.name for text in bpy.data.texts])
     blend = str(Path(out).with_suffix(".blend"))
     bpy.ops.wm.save_as_mainfile(filepath=blend)
     bpy.app.driver_namespace.pop("ecorche_muscle", None)

@@ -100,15 +100,16 @@ def install(path: Path, source: str) -> None:
                 f"bone {joint['name']!r} does not lie along its joint's axes, so it cannot dilate along them:"
                 " import the file again with another bone direction, Blender or Temperance"
             )
-    name = keep(table, source)
+    name = keep(armature, table, source)
     drive(armature, name, table)
     print(f"{armature.name}: {len(table['muscle_joints'])} muscle bones follow {len(table['joints'])} bones")
 
 
 def find_armature(table: Any) -> Any:
-    """The armature that has all the bones."""
+    """The armature that has all the bones; the active one, where several have."""
     names = {joint["name"] for joint in table["joints"] + table["muscle_joints"]}
-    for thing in bpy.data.objects:
+    active = bpy.context.view_layer.objects.active
+    for thing in [*([] if active is None else [active]), *bpy.data.objects]:
         if thing.type == "ARMATURE" and names <= set(thing.data.bones.keys()):
             return thing
     raise SystemExit("no armature has all the bones of the table: import the .glb first")
@@ -122,17 +123,17 @@ def axes_of(armature: Any, joint: Any) -> list[list[float]]:
     return [list(row) for row in Quaternion((w, x, y, z)).to_matrix().transposed() @ bone]
 
 
-def keep(table: Any, source: str) -> str:
+def keep(armature: Any, table: Any, source: str) -> str:
     """Table and script as texts of the file, so that it needs no other; the table's name."""
-    text = bpy.data.texts.new(TABLE_TEXT)
+    known = armature.get(TABLE_TEXT)  # of drivers that are put on anew
+    table_text = bpy.data.texts.get(known or "") or bpy.data.texts.new(TABLE_TEXT)
+    armature[TABLE_TEXT] = table_text.name
     # a line a row: Blender's texts take very long for very long lines
-    text.from_string(json.dumps(table).replace("[[", "[\n[").replace("], [", "],\n["))
-    if CODE_TEXT not in bpy.data.texts:
-        bpy.data.texts.new(CODE_TEXT)
-    code = bpy.data.texts[CODE_TEXT]
+    table_text.from_string(json.dumps(table).replace("[[", "[\n[").replace("], [", "],\n["))
+    code = bpy.data.texts.get(CODE_TEXT) or bpy.data.texts.new(CODE_TEXT)
     code.from_string(source)
     code.use_module = True
-    return str(text.name)
+    return str(table_text.name)
 
 
 def drive(armature: Any, name: str, table: Any) -> None:

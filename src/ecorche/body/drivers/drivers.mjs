@@ -46,8 +46,11 @@ export class MuscleDrivers {
     if (root !== this.root) {
       this.root = root;
       this.objects = new Map();
-      // a loader may change names; it then keeps the file's own
-      root.traverse((object) => this.objects.set(object.userData?.name ?? object.name, object));
+      root.traverse((object) => {
+        // a loader may change names; it then keeps the file's own, also where a mesh is called as a bone is
+        const name = object.userData?.name ?? object.name;
+        if (object.isBone || !this.objects.has(name)) this.objects.set(name, object);
+      });
     }
     for (const joint of this.evaluate((name) => this.#object(name).quaternion.toArray())) {
       const object = this.#object(joint.name);
