@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -217,6 +218,8 @@ def test_of_two_groups_the_one_that_crosses_a_muscle_squarely_keeps_it() -> None
     both = [*bumps, *(Bump(20 + b.cut, 0, 12, 6, b.prominence, b.weights) for b in others)]
     tracks = [range(20, 40), range(20)]
     assert parted(tracks, both, [*square, *slant]) == ([(), tuple(range(20))], {0: 1})
+    assert parted(tracks, both, [*square, *slant], (1, -1))[1] == {}  # left and right of the middle
+    assert parted(tracks, both, [*square, *slant], (1, 0))[1] == {0: 1}
     far = [Cut(1, c.rank, c.along, c.origin, c.frame, c.points + 0.2, c.flat, False) for c in slant]
     assert parted(tracks, both, [*square, *far]) == ([tuple(range(20, 40)), tuple(range(20))], {})
     up = np.array([0.0, 0.09, 0.0])
@@ -316,6 +319,15 @@ def test_other_peoples_rigs_run_and_what_is_left_out_has_a_reason(data: Path, na
     found = found_on(data / "mesh2motion" / name).extraction
     assert any("neck" in m.name or "shoulder" in m.name for m in found.muscles)
     assert all(region and len(reason) > 10 for region, reason in found.left_out)
+
+
+@pytest.mark.parametrize("name", ["dog/dog.xml", "mesh2motion/horse-animations.glb"])
+def test_creatures_have_as_many_muscles_on_both_sides(data: Path, name: str) -> None:
+    names = [m.name for m in found_on(data / name).extraction.muscles]
+    mirror = {"left": "right", "right": "left", "_L": "_R", "_R": "_L", "_l": "_r", "_r": "_l"}
+    mirrored = [re.sub(r"left$|right$|_[LRlr]\b", lambda side: mirror[side[0]], n) for n in names]
+    assert sorted(mirrored) == sorted(names)
+    assert all(a != b for a, b in zip(names, mirrored, strict=True))
 
 
 def test_every_muscle_of_the_trunk_is_whole(data: Path) -> None:

@@ -54,6 +54,7 @@ class Region:
         muscle: The muscle of rings that were linked; the last word on what is one (None: it is not).
         prominent: The least prominence of its muscles, share of the section's mean radius.
         long: The least length of its muscles, share of the region.
+        side: Of the trunk, 1 on the left and −1 on the right; 0 for a limb.
     """
 
     name: str
@@ -63,6 +64,7 @@ class Region:
     muscle: Callable[[SpaceRings], LoftedMuscle | None]
     prominent: float = PROMINENT
     long: float = LONG
+    side: int = 0
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -213,7 +215,8 @@ def _trunk_regions(
         cuts, bumps, flesh = trunk_bumps(region, trunk.skin)
         if flesh:
             left_out.append((f"{region.name}, what hangs from the chest", HANGING))
-        yield Region(region.name, cuts, bumps, trunk_ellipse, _under(skin, made.maker(region)), prominent=0.0)
+        maker = _under(skin, made.maker(region))
+        yield Region(region.name, cuts, bumps, trunk_ellipse, maker, prominent=0.0, side=region.side)
 
 
 def _under(
@@ -270,7 +273,8 @@ def _assembled(regions: Sequence[Region], known: TemplateNames, left_out: list[L
             )
         bumps += [replace(b, cut=b.cut + len(cuts)) for b in region.bumps]
         cuts += [replace(c, region=number) for c in region.cuts]
-    kept, taken = parted([t.bumps for t in found], bumps, cuts)
+    sides = [regions[t.region].side for t in found]
+    kept, taken = parted([t.bumps for t in found], bumps, cuts, sides)
     tracks: list[Track] = []
     muscles: list[LoftedMuscle] = []
     every_rings: list[SpaceRings] = []

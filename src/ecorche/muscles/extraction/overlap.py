@@ -30,7 +30,7 @@ NEAR = 1.0
 
 
 def parted(
-    tracks: Sequence[Sequence[int]], bumps: Sequence[Bump], cuts: Sequence[Cut]
+    tracks: Sequence[Sequence[int]], bumps: Sequence[Bump], cuts: Sequence[Cut], sides: Sequence[int] = ()
 ) -> tuple[list[tuple[int, ...]], dict[int, int]]:
     """What each track keeps where skin is another region's too, and which track took most of what it lost.
 
@@ -38,6 +38,8 @@ def parted(
         tracks: Numbers of the bumps of each, by rising rank of their sections.
         bumps: All bumps.
         cuts: All sections.
+        sides: 1 for a track on the left of the trunk, −1 on its right, else 0; muscles come in pairs, so a
+            left one is never a right one's, though both reach the middle.
 
     Returns:
         The bumps that each keeps, the longest stretch of its own; empty where that is no muscle. And for each
@@ -59,6 +61,8 @@ def parted(
             if other == winner or regions[other] == regions[winner] or not kept[other]:
                 continue
             if (score[other], -other) > (score[winner], -winner):
+                continue
+            if sides and sides[other] * sides[winner] < 0:
                 continue
             reach = NEAR * max(steps[winner], steps[other])
             free = [not _shared(bumps[b], cuts, tree, reach) for b in kept[other]]
