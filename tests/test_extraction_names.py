@@ -75,7 +75,7 @@ def test_a_mans_pectoral_does_not_hang(data: Path, who: str) -> None:
 @cache
 def _heavy(gender: float) -> Extraction:
     try:
-        character = sample_human(gender=gender, weight=1.0, muscle=1.0, features="african", rig="cmu_mb")
+        character = sample_human(gender=gender, weight=1.0, muscle=1.0, features="caucasian", rig="cmu_mb")
     except (ReadError, MissingPackageError) as error:
         skip_or_fail(str(error))
         raise

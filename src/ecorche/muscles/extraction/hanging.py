@@ -3,7 +3,7 @@
 Text 001 takes all that stands out for a muscle. A breast stands out more than any pectoral does, and would
 then bulge when the arm moves. A muscle lies on the ribs, and its lower border is a slope; what hangs has an
 underside. So the skin in a strip below a bump's top tells them apart, by how far it turns towards the hips:
-on twelve women of all weights by 44° and more, on the pectorals of as many men by 36° at most.
+on thirteen women of all weights by 43° and more, on the pectorals of seven muscular men by 36° at most.
 """
 
 from __future__ import annotations

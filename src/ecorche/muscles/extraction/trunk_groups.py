@@ -110,7 +110,9 @@ def _about(skin: TrunkSkin, root: LimbRoot) -> MuscleGroup | str:
     pole = plan.start + ((ball - plan.start) @ plan.axis) * plan.axis - ball
     length = float(np.linalg.norm(plan.end - plan.start))
     surfaces = spheres_about(ball, pole, plan.axis)
-    reach = 0.3 * inner, min(0.65 * length, inner + 1.2 * skin.width)
+    # muscles of chest and back go to the shoulder from afar; above a hip those of the abdomen begin
+    far = 1.2 if root.kind == "shoulder" else 0.6
+    reach = 0.3 * inner, min(0.65 * length, inner + far * skin.width)
     return MuscleGroup(surfaces, within, reach, skin.width, (root.ball, -1))
 
 
