@@ -150,3 +150,14 @@ def test_what_reaches_the_hip_from_behind_is_stretched_by_the_thigh_in_a_squat(d
     for n in buttocks:
         assert skeleton.names[muscles[n].joints[0]] in ("LeftUpLeg", "RightUpLeg")
         assert 1.05 < lengths[n] < 1.5
+
+
+@pytest.mark.parametrize("who", ["dog/dog_skin.skn", "mesh2motion/horse-animations.glb"])
+def test_the_bellies_of_creatures_lie_under_their_skin_too(data: Path, who: str) -> None:
+    body = person(data / who).body()
+    skin = SignedPieces(body.mesh.points, body.mesh.triangles())
+    for muscle in found(data / who).muscles:
+        shown = surface_of(muscle, np.linspace(muscle.rings.u[0], muscle.rings.u[-1], 33))
+        assert -skin.depth(shown)[0].min() < 0.006, muscle.name
+        # not drawn in from the skin either
+        assert skin.depth(shown)[0].min(axis=1).max() < 0.03, muscle.name

@@ -17,10 +17,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ecorche.base.rotations import normalise
+from ecorche.muscles.extraction.laying import NO_RINGS, laid
 from ecorche.muscles.extraction.limbs import LimbBone
 from ecorche.muscles.extraction.rings import SpaceRings
-from ecorche.muscles.loft_frames import bind_axes
-from ecorche.muscles.lofted import LoftedMuscle, Rings, Wrap
+from ecorche.muscles.lofted import LoftedMuscle, Wrap
 from ecorche.skeleton.skeleton import Skeleton
 
 Floats = npt.NDArray[np.float64]
@@ -46,10 +46,6 @@ IN_THE_BEND = 0.5
 """A muscle that lies to the bend's inside or outside by this cosine is attached there."""
 WINDING = np.radians(75.0)
 """A muscle that turns about its bone by more winds round it."""
-RINGS = 7
-"""Rings kept of a muscle, evenly spaced."""
-SAMPLES = 257
-"""Of a root curve, to find where rings lie on it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -230,54 +226,6 @@ def on_root_curve(
 ) -> LoftedMuscle:
     """The muscle whose root curve runs between two ends, with its rings laid on that curve."""
     places = np.stack([ends[0].place, ends[1].place])
-    outward = rings.outward.mean(axis=0)
-    bare = LoftedMuscle(
-        name, name, group, (ends[0].joint, ends[1].joint), places, outward, _no_rings(), wrap, reach=reach
-    )
-    shares = np.linspace(0.0, 1.0, SAMPLES)
-    way = normalise(rings.centre[-1] - rings.centre[0])
-    heights = np.maximum.accumulate(bind_axes(bare, shares).points @ way)
-    heights = heights + 1e-12 * np.arange(SAMPLES)  # rising, for the search
-    kept = _evenly(rings.centre @ way, heights[0], heights[-1])
-    if not kept:  # the ends lie within the rings: no curve to lay them on
-        return bare
-    u = np.interp(rings.centre[kept] @ way, heights, shares)
-    axes = bind_axes(bare, u)
-    basis = np.stack([axes.out, axes.side], axis=1)
-    centre = np.einsum("rkx,rx->rk", basis, rings.centre[kept] - axes.points)
-    form = np.einsum("rkx,rxy,rly->rkl", basis, rings.form[kept], basis)
-    half_axes, angle = _axes(form)
-    crossing = float(np.interp(hinge @ way, heights, shares))
-    return LoftedMuscle(
-        name, name, group, bare.joints, places, outward, Rings(u, centre, half_axes, angle), wrap,
-        float(np.clip(crossing, 0.02, 0.98)), reach=reach,
-    )  # fmt: skip
-
-
-def _no_rings() -> Rings:
-    return Rings(np.zeros(0), np.zeros((0, 2)), np.zeros((0, 2)), np.zeros(0))
-
-
-def _evenly(heights: Floats, low: float, high: float) -> list[int]:
-    """Some rings, evenly spaced, none beyond or close to the ends of the curve."""
-    margin = 0.03 * (high - low)
-    inside = np.flatnonzero((heights > low + margin) & (heights < high - margin))
-    rising = [int(n) for k, n in enumerate(inside) if k == 0 or heights[n] > heights[inside[:k]].max() + 1e-6]
-    if len(rising) <= RINGS:
-        return rising
-    return [rising[round(k)] for k in np.linspace(0, len(rising) - 1, RINGS)]
-
-
-def _axes(form: Floats) -> tuple[Floats, Floats]:
-    """Half-axes (R, 2) and angles (R,) of forms (R, 2, 2), each ring's first axis near the last one's."""
-    values, vectors = np.linalg.eigh(form)
-    half = np.sqrt(np.maximum(values, 1e-12))
-    angles = np.arctan2(vectors[:, 1, 0], vectors[:, 0, 0])
-    last = 0.0
-    for n in range(len(angles)):
-        choices = [(angles[n] + turn * np.pi / 2.0, turn % 2) for turn in range(-4, 5)]
-        best, swapped = min(choices, key=lambda c: abs(c[0] - last))
-        angles[n] = last = best
-        if swapped:
-            half[n] = half[n, ::-1]
-    return half, angles
+    joints, outward = (ends[0].joint, ends[1].joint), rings.outward.mean(axis=0)
+    bare = LoftedMuscle(name, name, group, joints, places, outward, NO_RINGS, wrap, reach=reach)
+    return laid(bare, rings, hinge)

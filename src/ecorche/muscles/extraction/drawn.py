@@ -16,7 +16,8 @@ from ecorche.base.rotations import normalise
 from ecorche.base.signed_pieces import SignedPieces
 from ecorche.errors import EcorcheError
 from ecorche.muscles.extraction.attach import OBSTACLE, SURFACE, Attachment
-from ecorche.muscles.extraction.redrawn import crossed_joint, laid, sphere_over, surface_of
+from ecorche.muscles.extraction.laying import laid
+from ecorche.muscles.extraction.redrawn import crossed_joint, sphere_over, surface_of
 from ecorche.muscles.extraction.rings import SpaceRings
 from ecorche.muscles.lofted import LoftedMuscle, Rings
 from ecorche.skeleton.skeleton import Skeleton
@@ -98,8 +99,10 @@ def muscle_between(
         # over the joint where that leaves it under the skin, else straight
         for wrap in (sphere_over(hinge, OBSTACLE * at_hinge, rings, (ends[0], ends[1]), skeleton), None):
             muscle = laid(replace(bare, wrap=wrap), rings, heads[hinge])
+            if len(muscle.rings.u) < 3:
+                continue
             shown = surface_of(muscle, np.linspace(muscle.rings.u[0], muscle.rings.u[-1], 15), SIDES)
-            if len(muscle.rings.u) >= 3 and (skin.depth(shown)[0] >= 0.8 * tissue).all():
+            if (skin.depth(shown)[0] >= 0.8 * tissue).all():
                 return muscle
         return None
 

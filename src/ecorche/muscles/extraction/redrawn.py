@@ -14,12 +14,12 @@ import numpy.typing as npt
 
 from ecorche.base.rotations import normalise
 from ecorche.errors import EcorcheError
-from ecorche.muscles.extraction.attach import RINGS, SAMPLES, Attachment
+from ecorche.muscles.extraction.attach import Attachment
+from ecorche.muscles.extraction.laying import laid
 from ecorche.muscles.extraction.rings import SpaceRings
 from ecorche.muscles.loft import loft
-from ecorche.muscles.loft_frames import SectionAxes, bind_axes
-from ecorche.muscles.lofted import LoftedMuscle, Rings, Wrap
-from ecorche.muscles.section_frames import turned
+from ecorche.muscles.loft_frames import bind_axes
+from ecorche.muscles.lofted import LoftedMuscle, Wrap
 from ecorche.skeleton.skeleton import Skeleton
 
 Floats = npt.NDArray[np.float64]
@@ -27,8 +27,6 @@ Bools = npt.NDArray[np.bool_]
 
 STATIONS, SIDES = 65, 48
 """Of a muscle's surface when it is made one with another."""
-MARGIN = 0.03
-"""Rings nearer to an end than this share of the length are left out."""
 PLANES = 15
 """Across two muscles that become one."""
 
@@ -85,7 +83,7 @@ def redrawn(
         if wrap is not None and is_ball and socket >= 0:
             wrap = replace(wrap, shape="ball", joint=socket)
     reach = tuple(dict.fromkeys((*muscle.reach, ends[0].joint, ends[1].joint)))
-    return laid(
+    made = laid(
         replace(
             muscle,
             joints=(ends[0].joint, ends[1].joint),
@@ -97,70 +95,13 @@ def redrawn(
         rings,
         skeleton.bind_world[hinge, :3, 3],
     )
-
-
-def laid(muscle: LoftedMuscle, rings: SpaceRings, hinge: Floats) -> LoftedMuscle:
-    """The muscle with rings in space laid on its root curve, each where the curve passes it squarely.
-
-    A ring that faces another way than the curve is turned to it, as large as it was.
-
-    Args:
-        muscle: Its ends, its obstacle and its outward direction count.
-        rings: The rings.
-        hinge: The joint it crosses [m], shape (3,).
-    """
-    shares = np.linspace(0.0, 1.0, SAMPLES)
-    line = bind_axes(muscle, shares)
-    feet = [_foot(line, shares, centre) for centre in rings.centre]
-    kept: list[int] = []
-    for n, foot in enumerate(feet):
-        last = (feet[kept[-1]] or 0.0) if kept else 0.0
-        if foot is not None and MARGIN < foot < 1.0 - MARGIN and foot > last + 1e-3:
-            kept.append(n)
-    if not kept:
+    if not len(made.rings.u):
         raise EcorcheError(
             "none of its rings lies between its ends",
             where=f"muscle {muscle.name!r}",
             remedy="Choose an end on the other side of its belly",
         )
-    if len(kept) > RINGS:
-        kept = [kept[round(k)] for k in np.linspace(0, len(kept) - 1, RINGS)]
-    u = np.array([feet[n] for n in kept], np.float64)
-    axes = bind_axes(muscle, u)
-    basis = np.stack([axes.out, axes.side], axis=1)
-    values, vectors = np.linalg.eigh(rings.form[kept])
-    normal = vectors[:, :, 0] * np.sign(np.sum(vectors[:, :, 0] * axes.along, axis=1))[:, None]
-    half = np.sqrt(np.maximum(values[:, 1:], 1e-12))
-    arms = np.stack(
-        [turned(normal, axes.along, vectors[:, :, k]) * half[:, k - 1, None] for k in (1, 2)], axis=1
-    )
-    flat = np.einsum("rix,rkx->rik", arms, basis)
-    values, vectors = np.linalg.eigh(np.einsum("rik,ril->rkl", flat, flat))
-    centre = np.einsum("rkx,rx->rk", basis, rings.centre[kept] - axes.points)
-    crossing = _foot(line, shares, hinge)
-    if crossing is None:
-        crossing = float(np.argmin(np.linalg.norm(line.points - hinge, axis=1)) / (SAMPLES - 1))
-    return replace(
-        muscle,
-        rings=Rings(
-            u,
-            centre,
-            np.sqrt(np.maximum(values, 1e-12)),
-            np.arctan2(vectors[:, 1, 0], vectors[:, 0, 0]),
-        ),
-        crossing=float(np.clip(crossing, 0.02, 0.98)),
-    )
-
-
-def _foot(line: SectionAxes, shares: Floats, place: Floats) -> float | None:
-    """The share of a curve where a place lies square to it, the nearest of them; None where nowhere does."""
-    ahead = np.sum((place - line.points) * line.along, axis=1)
-    here = np.flatnonzero((ahead[:-1] >= 0.0) & (ahead[1:] < 0.0))
-    if len(here) == 0:
-        return None
-    best = int(here[np.argmin(np.linalg.norm(line.points[here] - place, axis=1))])
-    part = ahead[best] / (ahead[best] - ahead[best + 1])
-    return float(shares[best] + part * (shares[best + 1] - shares[best]))
+    return made
 
 
 def sphere_over(
