@@ -380,6 +380,27 @@ def test_the_command_edits_the_file(data: Path, rig: Rig, man: Character, tmp_pa
     assert len(read_rig(tmp_path / "few.ecorche").spec.muscles.lofted) == 3
 
 
+def test_found_muscles_of_a_template_stay_with_its_skin(data: Path, rig: Rig, tmp_path: Path) -> None:
+    average, woman = data / "human" / "male_average_cmu_mb.glb", data / "human" / "female_average_cmu_mb.glb"
+
+    def given(template: Rig, name: str) -> tuple[int, str]:
+        write_rig(tmp_path / f"{name}.ecorche", template)
+        template_file, made = tmp_path / f"{name}.ecorche", tmp_path / f"{name}_woman.ecorche"
+        done = CliRunner().invoke(app, ["rig", str(woman), "--template", str(template_file), "-o", str(made)])
+        return done.exit_code, done.output
+
+    both = added(rigged(average), person(average), "mine", ("LeftArm", "LeftForeArm"), 0.01).rig
+    code, said = given(both, "both")
+    assert code == 0, said
+    assert "each skin shows its own: 1 muscles" in said
+    made = read_rig(tmp_path / "both_woman.ecorche").spec.muscles
+    assert made.lofted == {}
+    assert len(made.named) > 150
+    code, said = given(rig, "found")
+    assert code == 2
+    assert "--muscles extract" in said
+
+
 def test_no_command_writes_over_the_character(data: Path, rig: Rig, tmp_path: Path) -> None:
     character, file = tmp_path / "man.glb", tmp_path / "man.ecorche"
     shutil.copy(data / "human" / "male_muscular_cmu_mb.glb", character)

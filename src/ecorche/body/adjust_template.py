@@ -28,16 +28,21 @@ class AdjustmentReport:
 
     Attributes:
         found: How many muscles show in the skin.
+        counted: How many of them were to count.
         result: The muscles, and what was changed of which.
     """
 
     found: int
+    counted: int
     result: Adjusted
 
     def lines(self) -> list[str]:
         """The report, a sentence each."""
         done, alone = self.result.adjustments, self.result.alone
-        told = [f"{self.found} muscles show in the skin; {len(done)} of the template's were adjusted to them"]
+        those = "them" if self.counted == self.found else f"the {self.counted} most telling of them"
+        told = [
+            f"{self.found} muscles show in the skin; {len(done)} of the template's were adjusted to {those}"
+        ]
         if done:
             thick = max(done, key=lambda a: abs(a.thickness[1] - a.thickness[0]))
             belly = max(done, key=lambda a: abs(a.belly[1] - a.belly[0]))
@@ -79,13 +84,12 @@ def with_adjusted_muscles(
             where=rig.source,
             remedy="Give it some first (ecorche rig), or find muscles alone: --muscles extract",
         )
-    found = found_in_skin(character, rig).muscles
-    if keep is not None:
-        found = most_telling(found, character.skeleton, keep)
+    shown = found_in_skin(character, rig).muscles
+    found = shown if keep is None else most_telling(shown, character.skeleton, keep)
     muscles, scapulae = muscles_of(rig, character.skeleton)
     skin, tissue = skin_of(character, rig)
     result = adjusted(musculature(muscles, character.skeleton, scapulae), found, skin, tissue=tissue)
-    report = AdjustmentReport(len(found), result)
+    report = AdjustmentReport(len(shown), len(found), result)
     changed = {a.muscle for a in result.adjustments}
     specs, _ = muscle_specs([m for m in result.muscles if m.name in changed], scapulae, character.skeleton)
     named = {

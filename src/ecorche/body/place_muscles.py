@@ -107,8 +107,13 @@ def rig_placement(
         joint_map: Joint of the template to joint of the character, where names do not tell.
     """
     if not template.spec.muscles.named:
+        found = bool(template.spec.muscles.lofted)
         raise DocumentError(
-            "has no muscles to give", where=template.source, remedy="Give a rig that `ecorche rig` gave some"
+            "has only muscles found in its own skin to give" if found else "has no muscles to give",
+            where=template.source,
+            remedy="Find this character's own: --muscles extract"
+            if found
+            else "Give a rig that `ecorche rig` gave some",
         )
     source = skeleton_of(template.bind)
     muscles, scapulae = muscles_of(template, source)
@@ -126,7 +131,8 @@ def rig_placement(
 
 def with_manner_of(rig: Rig, template: Rig) -> Rig:
     """The rig with what a template says of all its muscles: what keeps volume, what activates, gains."""
-    manner = template.spec.muscles.model_copy(update={"named": rig.spec.muscles.named})
+    own = rig.spec.muscles
+    manner = template.spec.muscles.model_copy(update={"named": own.named, "lofted": own.lofted})
     return replace(rig, spec=rig.spec.model_copy(update={"muscles": manner}))
 
 

@@ -102,6 +102,11 @@ def rig(
         else:
             placement = rig_placement(given, subject, naming, joint_mapping(joint_map))
             made = with_manner_of(made, given)
+            if given.spec.muscles.lofted:
+                told.append(
+                    f"not taken over, each skin shows its own: {len(given.spec.muscles.lofted)} muscles found"
+                    f" in the skin of {given.spec.name!r}"
+                )
         with _working("fitting muscles under the skin"):
             made, report = with_muscles(made, subject, placement, gains=gains)
         told += report.lines()

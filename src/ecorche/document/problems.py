@@ -34,10 +34,17 @@ _BOUNDS = {
 def document_error(
     error: ValidationError, data: object, lines: Mapping[Place, int], where: object
 ) -> DocumentError:
-    """The first thing that is wrong, with its place, and how many more there are."""
+    """The first thing that is wrong, with its place, and how many more there are.
+
+    Args:
+        error: What the spec said.
+        data: The file as plain values; None where there is no file yet.
+        lines: The line of every place in it.
+        where: The file.
+    """
     found = error.errors(include_url=False)
     what, remedy, steps = _told(found[0])
-    place = _place_in(data, steps)
+    place = tuple(steps) if data is None else _place_in(data, steps)
     # an unknown field is told of in its parent, but stands on a line of its own
     spots = [(*place, found[0]["ctx"]["name"])] if found[0]["type"] == "unknown_field" else []
     spots += [place[:n] for n in range(len(place), 0, -1)]
@@ -58,7 +65,7 @@ def told_as_document_error(where: object) -> Iterator[None]:
     try:
         yield
     except ValidationError as error:
-        raise document_error(error, {}, {}, where) from None
+        raise document_error(error, None, {}, where) from None
 
 
 def _told(problem: ErrorDetails) -> tuple[str, str, Sequence[str | int]]:
