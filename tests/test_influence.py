@@ -12,7 +12,15 @@ import pytest
 from ecorche.errors import EcorcheError, MeshError
 from ecorche.io.formats import read_character
 from ecorche.muscles.sections import Sections
-from ecorche.skin.influence import Fades, Influences, Template, Weighting, influence
+from ecorche.skin.influence import (
+    FULL_BESIDE,
+    GONE_BESIDE,
+    Fades,
+    Influences,
+    Template,
+    Weighting,
+    influence,
+)
 from ecorche.skin.weights import rigid_weights, weights_from_table
 from muscle_patches import Floats, Points, mirrored, one_muscle, patch, random_muscles, together
 
@@ -246,11 +254,30 @@ def test_weak_muscles_fade_out_beside_strong_ones_without_a_step() -> None:
     # each by itself keeps its weights, however small; together, only what is not weak beside the others
     whole = np.concatenate([weights(4001, muscle) for muscle in apart], axis=1)
     beside = whole / np.maximum((whole**4).sum(axis=1) ** 0.25, 1e-30)[:, None]
-    u = np.clip((beside - 0.2) / 0.2, 0.0, 1.0)
+    u = np.clip((beside - GONE_BESIDE) / (FULL_BESIDE - GONE_BESIDE), 0.0, 1.0)
     np.testing.assert_allclose(fine, whole * u * u * (3.0 - 2.0 * u), atol=1e-6)
     assert (fine > 0.0).sum() < (whole > 0.0).sum() - 100
     coarse = weights(2001, *apart)
     assert np.abs(np.diff(fine, axis=0)).max() < 0.55 * np.abs(np.diff(coarse, axis=0)).max()
+
+
+def test_fat_spreads_a_muscle_so_that_no_furrow_opens_beside_it() -> None:
+    muscle = one_muscle()
+    thickness = float(muscle.coordinates(0, np.array([[0.15, 0.1, 0.0]])).thickness[0])
+
+    def weight(fat: float) -> float:
+        # just beyond the border, fat above the muscle's height there
+        point = np.array([[0.15, 0.0, 0.95 * thickness]])
+        height = float(muscle.coordinates(0, point).height[0])
+        found = influence(
+            point + [0.0, height + fat, 0.0], rigid_weights(1, 0), muscle, [[0]], squares=np.zeros((1, 3, 3))
+        )
+        return float(found.weights.sum())
+
+    assert weight(0.0) == 0.0
+    assert 0.0 < weight(0.2 * thickness) < weight(0.3 * thickness)
+    # a thick layer does not spread it without end
+    np.testing.assert_allclose(weight(2.0 * thickness), weight(thickness), rtol=1e-6)
 
 
 def test_no_muscles_and_no_vertices_are_fine() -> None:

@@ -21,11 +21,13 @@ muscle counts: all where one joint carries both, so that they overlap (`PathCarr
 `APART_FROM_PATH`, where only the change of the muscle's height there moves the skin.
 
 A skin shows nothing finer than its vertices are apart: a muscle that falls between them moves now this
-vertex and now that, and leaves the skin jagged. So a muscle is taken to be ``sqrt(C_T² + h²)`` wide, h being
-how far from their neighbours vertices are across it: each reads the muscle at
-``a C_T / sqrt(C_T² + h²)`` in place of a, in the pose too, and the borders move outwards by as much. A muscle
-with a C_T below h moves the skin less, and below half of h not at all. At the ends the fade is at least as
-long as vertices are apart along the muscle. On a fine skin all of it vanishes.
+vertex and now that, and leaves the skin jagged. And fat spreads what is pushed into it from below: a layer L
+thick shows nothing much narrower than itself, so that no furrow opens between two heads of one muscle. So a
+muscle is taken to be ``C = sqrt(C_T² + h² + f²)`` wide, h being how far from their neighbours vertices are
+across it and f `SPREAD` times L_fat, at most `WIDEST` C_T: each vertex reads the muscle at ``a C_T / C`` in
+place of a, in the pose too, and the borders move outwards by as much. A muscle with a C_T below h moves the
+skin less, and below half of h not at all. At the ends the fade is at least as long as vertices are apart along
+the muscle. On a fine skin h vanishes.
 
 A muscle that is weak beside others over the same vertex adds work and nothing to see. So a weight w fades out
 with what it is beside all of them, ``r = w / (Σ w⁴)^¼``, from `FULL_BESIDE` down to nothing at `GONE_BESIDE`:
@@ -55,13 +57,15 @@ Reals = npt.NDArray[np.float32]
 Template = Literal["radial", "half_space", "fitted"]
 Weighting = Literal["binary", "spline"]
 
-GONE_BESIDE, FULL_BESIDE = 0.2, 0.4
+GONE_BESIDE, FULL_BESIDE = 0.3, 0.5
 """A weight below the first share of what all muscles of its vertex have is left out, from the second kept."""
 APART_FROM_PATH, WITH_PATH = 0.5, 0.9
 """Overlap of a vertex's skin weights with the joints its part of the path rides on, see κ."""
 NOT_SEEN, SEEN = 0.5, 1.0
 """C_T over how far apart vertices are across a muscle: up to the first it does not move them, from the second
 on wholly."""
+SPREAD, WIDEST = 3.0, 1.0
+"""Fat over a muscle widens it by so many times its own thickness, up to so many of the muscle's C_T."""
 _LEAST = 1e-6
 """Weights up to this are left out: they would move a vertex by less than a thousandth of a hair."""
 
@@ -247,7 +251,8 @@ def _as_seen(
         return at, np.ones(len(points)), apart
     width = np.maximum(at.thickness, 1e-30)
     across = spacing(squares, side) / width
-    aside = at.a * (1.0 - 1.0 / np.hypot(1.0, across))
+    above = np.clip(SPREAD * (at.v - at.height) / width, 0.0, WIDEST)
+    aside = at.a * (1.0 - 1.0 / np.sqrt(1.0 + across**2 + above**2))
     read = bind.coordinates(muscle, points - aside[:, None] * side, at.place)
     seen = smooth_step((1.0 / np.maximum(across, 1e-30) - NOT_SEEN) / (SEEN - NOT_SEEN))
     return read, seen, apart
