@@ -269,9 +269,8 @@ def test_fat_spreads_a_muscle_so_that_no_furrow_opens_beside_it() -> None:
         # just beyond the border, fat above the muscle's height there
         point = np.array([[0.15, 0.0, 0.95 * thickness]])
         height = float(muscle.coordinates(0, point).height[0])
-        found = influence(
-            point + [0.0, height + fat, 0.0], rigid_weights(1, 0), muscle, [[0]], squares=np.zeros((1, 3, 3))
-        )
+        above = point + np.array([0.0, height + fat, 0.0])
+        found = influence(above, rigid_weights(1, 0), muscle, [[0]], squares=np.zeros((1, 3, 3)))
         return float(found.weights.sum())
 
     assert weight(0.0) == 0.0

@@ -26,8 +26,8 @@ thick shows nothing much narrower than itself, so that no furrow opens between t
 muscle is taken to be ``C = sqrt(C_T² + h² + f²)`` wide, h being how far from their neighbours vertices are
 across it and f `SPREAD` times L_fat, at most `WIDEST` C_T: each vertex reads the muscle at ``a C_T / C`` in
 place of a, in the pose too, and the borders move outwards by as much. A muscle with a C_T below h moves the
-skin less, and below half of h not at all. At the ends the fade is at least as long as vertices are apart along
-the muscle. On a fine skin h vanishes.
+skin less, and below half of h not at all. At the ends the fade is at least as long as vertices are apart
+along the muscle. On a fine skin h vanishes.
 
 A muscle that is weak beside others over the same vertex adds work and nothing to see. So a weight w fades out
 with what it is beside all of them, ``r = w / (Σ w⁴)^¼``, from `FULL_BESIDE` down to nothing at `GONE_BESIDE`:
