@@ -1,0 +1,1 @@
+"""Action-line muscles: paths of nodes from bone to bone, and any mesh driven by them."""
