@@ -1,0 +1,1 @@
+"""What lags behind the kinematic answer: methods on points and springs, without knowledge of bodies."""
