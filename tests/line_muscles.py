@@ -15,22 +15,31 @@ Ints = npt.NDArray[np.int32]
 
 
 def tube(
-    place: Callable[[float, float], npt.ArrayLike], rings: int = 33, around: int = 24
+    place: Callable[[float, float], npt.ArrayLike], rings: int = 33, around: int = 24, *, folded: bool = False
 ) -> tuple[Floats, Ints]:
-    """A closed mesh of ``place(u, v)``: u from end to end, v round, both 0 to 1; poles in its two ends."""
+    """A closed mesh of ``place(u, v)``: u from end to end, v round, both 0 to 1.
+
+    Ends are fans about a pole in their middle, or, for ``folded`` sheets, strips between v and 1 − v.
+    """
     ring = np.array([[place(u, k / around) for k in range(around)] for u in np.linspace(0.0, 1.0, rings)])
-    poles = ring[[0, -1]].mean(axis=1)
-    points = np.concatenate([ring.reshape(-1, 3), poles])
-    k, triangles = np.arange(around), []
-    after, south, north = (k + 1) % around, rings * around, rings * around + 1
+    points, k, triangles = ring.reshape(-1, 3), np.arange(around), []
+    after, last = (k + 1) % around, (rings - 1) * around
     for r in range(rings - 1):
         a, b = r * around, (r + 1) * around
         triangles += [np.stack([a + k, a + after, b + after], 1), np.stack([a + k, b + after, b + k], 1)]
-    last = (rings - 1) * around
-    triangles += [
-        np.stack([0 * k + south, after, k], 1),
-        np.stack([0 * k + north, last + k, last + after], 1),
-    ]
+    if folded:
+        one, other = k[: around // 2], -k[: around // 2] % around
+        next_one, next_other = one + 1, (other - 1) % around
+        strip = np.concatenate(
+            [np.stack([other, next_one, one], 1), np.stack([other, next_other, next_one], 1)]
+        )
+        strip = strip[(strip != strip[:, [1, 2, 0]]).all(axis=1)]
+        triangles += [strip, strip[:, ::-1] + last]
+    else:
+        south, north = rings * around, rings * around + 1
+        points = np.concatenate([points, ring[[0, -1]].mean(axis=1)])
+        triangles += [np.stack([0 * k + south, after, k], 1)]
+        triangles += [np.stack([0 * k + north, last + k, last + after], 1)]
     return points, np.concatenate(triangles).astype(np.int32)
 
 
@@ -97,14 +106,14 @@ def u_shape(
         xy = size * (at + side * 0.5 * thick * rim * out)
         return [xy[0], xy[1], length * u]
 
-    points, triangles = tube(place, rings=17, around=96)
+    points, triangles = tube(place, rings=17, around=96, folded=True)
     nodes = []
     for s in (0.5 * arm, 0.5 * whole, whole - 0.5 * arm):
         at = middle(s)[0]
         sizes = np.linspace(1.0, meeting, 7)
         nodes.append(np.column_stack([sizes[:, None] * at, np.linspace(0.0, length, 7)]))
     lines = line_frames([0, 7, 14, 21], np.concatenate(nodes), [[0, 1]] * 3, outward=[0.0, 1.0, 0.0])
-    v = np.concatenate([np.tile(np.arange(96) / 96, 17), [np.nan, np.nan]])
+    v = np.tile(np.arange(96) / 96, 17)
     return points, triangles, lines, np.where(v < 0.5, 2.0 * v, 2.0 - 2.0 * v)
 
 

@@ -7,11 +7,12 @@ patches of a line that are not joined, the one that most places of the line lie 
 the others go to their next best line, until nothing changes. (Text 002 merges numbered regions over ever
 worse lines; as printed that ends with every region everywhere.)
 
-Between two lines a vertex follows both. The second line is one whose region meets the vertex's own nearby,
-and its weight is *how far the vertex lies on the way from the one line to the other*, ``u = (V − C₁) · (C₂ −
-C₁) / ‖C₂ − C₁‖²`` within 0 and 1. On a thin plate that is text 002's (4.7); on the border, outside the
-lines, it is 0, which is text 002's border rule; and over thick muscles it stays continuous, where (4.7) with
-a threshold of the angle jumps. ``border_angle`` asks for text 002's own two rules.
+Between two lines a vertex follows both. The second line is one whose region meets the vertex's own beside it
+and is not much farther over the surface than any other, and its weight is *how far the vertex lies on the
+way from the one line to the other*, ``u = (V − C₁) · (C₂ − C₁) / ‖C₂ − C₁‖²`` within 0 and 1. On a thin
+plate that is text 002's (4.7); on the border, outside the lines, it is 0, which is text 002's border rule;
+and over thick muscles it stays continuous, where (4.7) with a threshold of the angle jumps. ``border_angle``
+asks for text 002's own two rules.
 
 Where a belly branches into tendons, vertices of the tendons follow their own line only (``exclusive``
 segments); a second line fades out over the first such segment.
@@ -84,15 +85,15 @@ def grow_regions(
     distance = np.stack([m.distance for m in mappings], axis=1)
     rows = np.arange(count)
     here = place[rows, first]
-    meets = _meeting(graph, lines, own, mappings, first)
+    nearby = _nearby(graph, first, len(own)) * _meeting(graph, lines, own, mappings, first)
     best = np.zeros(count)
     for other in range(len(own)):
-        usable = (first != other) & (meets[:, other] > 0.0)
+        usable = (first != other) & (nearby[:, other] > 0.0)
         way = place[:, other] - here
         if border_angle is None:
             length = np.sum(way * way, axis=1)
             share = np.sum((graph.points - here) * way, axis=1) / np.where(length > 1e-18, length, np.inf)
-            part = np.clip(share, 0.0, 1.0) * meets[:, other]
+            part = np.clip(share, 0.0, 1.0) * nearby[:, other]
             score = part
         else:
             part = _published_weight(graph.points, here, place[:, other], border_angle)
@@ -163,6 +164,16 @@ def _vertices_beside(points: Floats, lines: LineFrames, line: int) -> Ints:
     return np.asarray(cKDTree(points).query(places)[1], np.int64)
 
 
+def _nearby(graph: SurfaceGraph, first: Ints, count: int) -> Floats:
+    """How near over the surface each other region is, (V, lines): 1 the nearest, 0 from twice as far on."""
+    ways = np.stack([graph.ways(np.flatnonzero(first == k)) for k in range(count)], axis=1)
+    ways[np.arange(len(first)), first] = np.inf
+    nearest = ways.min(axis=1, keepdims=True)
+    known = np.isfinite(ways) & (nearest > 0.0)
+    far = np.divide(ways, nearest, out=np.full(ways.shape, np.inf), where=known)
+    return 1.0 - smooth_step((far - 1.25) / 0.75)
+
+
 def _meeting(
     graph: SurfaceGraph, lines: LineFrames, own: Sequence[int], mappings: Sequence[Mapping], first: Ints
 ) -> Floats:
@@ -174,23 +185,20 @@ def _meeting(
     at = np.zeros(int(graph.merged.max(initial=-1)) + 1, np.int64)
     at[graph.merged] = np.arange(len(first))
     edges = at[graph.edges]
+    ends = first[edges]
     found = np.zeros((len(first), len(own)))
     for k, line in enumerate(own):
         nodes = lines.nodes[lines.starts[line] : lines.starts[line + 1]]
         reach = float(np.linalg.norm(np.diff(nodes, axis=0), axis=1).max())
         members = np.flatnonzero(first == k)
+        asked = mappings[k].along[members]
         for other in range(len(own)):
-            ends = first[edges]
-            mine = np.concatenate(
-                [edges[(ends == (k, other)).all(axis=1), 0], edges[(ends == (other, k)).all(axis=1), 1]]
-            )
-            if other == k or not len(mine):
+            one, two = (ends == (k, other)).all(axis=1), (ends == (other, k)).all(axis=1)
+            heights = np.sort(mappings[k].along[np.concatenate([edges[one, 0], edges[two, 1]])])
+            if other == k or not len(heights):
                 continue
-            heights = np.sort(mappings[k].along[mine])
-            asked = mappings[k].along[members]
             right = np.searchsorted(heights, asked).clip(0, len(heights) - 1)
-            left = (right - 1).clip(0)
-            gap = np.minimum(np.abs(heights[right] - asked), np.abs(heights[left] - asked))
+            gap = np.minimum(np.abs(heights[right] - asked), np.abs(heights[(right - 1).clip(0)] - asked))
             found[members, other] = 1.0 - smooth_step(gap / reach)
     return found
 
