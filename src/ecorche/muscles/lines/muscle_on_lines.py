@@ -160,7 +160,7 @@ def muscle_on_lines(
     centre, tensed, rise = (np.sum(parts[..., None] * f[rows, two], axis=1) for f in fields[:3])
     held, hold = rigid_shares(graph, _attachments(lines, own, mappings, regions.first, attached))
     closed = graph.closed_triangles() if volume != "thesis" else np.zeros((0, 3), np.int64)
-    span, blend = _spans(lines, own, mappings, two)
+    span, blend = _spans(lines, own, mappings, two, regions.second >= 0)
     node = of_lines("node").astype(np.int32)
     node[regions.second < 0, 1] = -1
     return MuscleOnLines(
@@ -249,7 +249,11 @@ def _along_lines(
 
 
 def _spans(
-    lines: LineFrames, own: Sequence[int], mappings: Sequence[Mapping], two: npt.NDArray[np.int64]
+    lines: LineFrames,
+    own: Sequence[int],
+    mappings: Sequence[Mapping],
+    two: npt.NDArray[np.int64],
+    both: Bools,
 ) -> tuple[Ints, Floats]:
     """Which nodes count in the frames of each vertex's two lines, (V, 2, 3), and how much, (W,)."""
     widest = max(m.blend.shape[1] for m in mappings)
@@ -257,6 +261,7 @@ def _spans(
     weights = padded[np.arange(len(two))[:, None], two]
     low = np.argmax(weights > 0.0, axis=2)
     high = widest - np.argmax(weights[:, :, ::-1] > 0.0, axis=2)
+    high[~both, 1] = low[~both, 1]
     places = np.arange(widest)
     counted = (places >= low[..., None]) & (places < high[..., None])
     begin = np.concatenate([[0], np.cumsum((high - low).ravel())[:-1]]).reshape(low.shape)
