@@ -143,6 +143,26 @@ def test_contraction_is_the_corrected_formula() -> None:
     np.testing.assert_allclose(swollen - shift, plain, atol=2e-4)
 
 
+def test_a_path_model_may_say_how_its_segments_are_stretched() -> None:
+    """A tendon of constant length at the far end: nothing swells there, though its nodes have come nearer."""
+    meshes = spindle_on_line(volume="thesis", attached=NOWHERE)
+    nodes, still = meshes.lines.nodes * 0.8, np.zeros((2, 4, 4))
+    frames = meshes.lines.posed(nodes, still).frames
+    plain = meshes.posed(nodes, frames, still)
+    np.testing.assert_allclose(plain.elongation, 1.25)
+    same = meshes.posed(nodes, frames, still, elongation=plain.elongation)
+    np.testing.assert_allclose(same.points, plain.points, atol=1e-15)
+    told = np.array([1.25] * 4 + [1.0] * 4)
+    tendon = meshes.bind[:, 2] > 0.15
+    kept = meshes.posed(nodes, frames, still, elongation=told).points[tendon]
+    np.testing.assert_allclose(kept, meshes.bind[tendon] * [1.0, 1.0, 0.8], atol=1e-12)
+    assert (
+        meshes.posed(meshes.lines.nodes, meshes.lines.frames, still, elongation=1.0).points == meshes.bind
+    ).all()
+    with pytest.raises(EcorcheError, match="an elongation is not a positive number"):
+        meshes.posed(nodes, frames, still, elongation=0.0)
+
+
 def test_elongation_is_smooth_between_segments_and_one_at_the_attachments() -> None:
     random = np.random.default_rng(0)
     nodes = np.cumsum(random.uniform(0.01, 0.05, (8, 3)), axis=0)

@@ -98,7 +98,7 @@ class LineMeshes:
         moved: npt.ArrayLike,
         activation: npt.ArrayLike | None = None,
         *,
-        lengths: npt.ArrayLike | None = None,
+        elongation: npt.ArrayLike | None = None,
         out: Floats | None = None,
     ) -> PosedLineMeshes:
         """The meshes of one pose, or of a batch of poses with the leading axes ``...``.
@@ -108,7 +108,8 @@ class LineMeshes:
             frames: Of the nodes, (..., N, 3, 3), from `LineFrames.posed`.
             moved: ``M − I`` of the joints, (..., joints, 4, 4).
             activation: Of the muscles, 0 to 1, (..., M); None is at rest.
-            lengths: Of the segments now [m], (..., N − L), where the path model knows better than the nodes.
+            elongation: e of the segments, bind length over length now, (..., N − L), where the path model
+                knows better than the nodes, as with tendons that slide; None measures the lines.
             out: Memory for the points, (..., V, 3).
         """
         places, turned = np.ascontiguousarray(nodes, np.float64), np.ascontiguousarray(frames, np.float64)
@@ -119,17 +120,23 @@ class LineMeshes:
         self._check(places, turned, joints, active)
         points = np.empty((*batch, *self.bind.shape)) if out is None else out
         factor, held = np.zeros(wanted), np.ones(wanted, np.bool_)
-        elongation = np.empty((*batch, len(self.lengths)))
-        known = None if lengths is None else np.broadcast_to(np.asarray(lengths), elongation.shape)
+        stretch = np.empty((*batch, len(self.lengths)))
+        known = None if elongation is None else np.broadcast_to(np.asarray(elongation), stretch.shape)
+        if known is not None and not ((known > 0.0) & (known < np.inf)).all():
+            raise EcorcheError(
+                "an elongation is not a positive number",
+                where="muscles on action lines",
+                remedy="Give bind length over length now of every segment, 1 at bind",
+            )
         for at in np.ndindex(batch):
             now = None if known is None else np.ascontiguousarray(known[at], np.float64)
             alpha = np.ascontiguousarray(active[at], np.float64)
-            elongation[at] = self._pose(
+            stretch[at] = self._pose(
                 places[at], turned[at], joints[at], alpha, now, points[at], factor[at], held[at]
             )
         if not np.isfinite(factor).all() or not np.isfinite(points).all():
             raise self._refusal(points.reshape(-1, *self.bind.shape))
-        return PosedLineMeshes(points, factor, held, elongation)
+        return PosedLineMeshes(points, factor, held, stretch)
 
     def _pose(
         self,
@@ -148,7 +155,7 @@ class LineMeshes:
         if known is None:
             segment_lengths(lines.starts, lines.curved, nodes, turns, now)
         else:
-            now = known
+            now = self.lengths / known
         shape, spread = np.empty((count, 3)), np.empty((count, 3))
         self._shape(nodes, turns, now, moved, activation, shape, spread)
         volume = np.zeros((len(self.muscles), 4))

@@ -34,7 +34,7 @@ Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int32]
 Bools = npt.NDArray[np.bool_]
 
-END_REACH = 0.15
+END_REACH = 0.25
 """Share of a line's length over which what lies beyond its end holds on to the bone."""
 
 
