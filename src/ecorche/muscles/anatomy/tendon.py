@@ -1,0 +1,32 @@
+"""Which part of an action line is tendon: where, next to an end, the muscle's section is thin.
+
+Text 002, 4.1.1: a muscle is a belly with tendons at its extremities. A section counts as tendon while, going
+inwards from an end, none has reached `THIN` of the median of all sections, which are taken at equal steps of
+surface and so mostly in the belly. A muscle may have none: fleshy to the bone.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
+
+THIN = 0.3
+"""Share of the median section area up to which an end is tendon."""
+
+
+def tendon_segments(places: Floats, area_at: Floats, area: Floats) -> Bools:
+    """Whether each segment of a line is tendon, shape (n − 1,).
+
+    Args:
+        places: Arc length of the nodes [m], rising, shape (n,).
+        area_at: Arc length at which section areas are known [m], rising, shape (sections,).
+        area: Those areas [m²], shape (sections,).
+    """
+    thick = np.flatnonzero(area > THIN * np.median(area))
+    middle = 0.5 * (places[1:] + places[:-1])
+    if not len(thick):
+        return np.zeros(len(middle), bool)
+    return np.asarray((middle < area_at[thick[0]]) | (middle > area_at[thick[-1]]))
