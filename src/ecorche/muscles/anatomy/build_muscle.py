@@ -91,16 +91,19 @@ def _line(
     along = arc_lengths(nodes)
     nodes = kept_inside(nodes, surface, np.interp(along, at, radius))
     before = _across(first, nodes[0])[::-1]
-    nodes = np.vstack([before, nodes, _across(last, nodes[-1])])
+    after = _across(last, nodes[-1])
+    nodes = np.vstack([before, nodes, after])
     at = at + float(arc_lengths(nodes)[len(before)])
     joints, clearance = node_joints(nodes, first.joint, last.joint, around.bones, around.skeleton)
     along = arc_lengths(nodes)
+    tendon = tendon_segments(along, at, area)
+    tendon[: len(before)] = tendon[len(tendon) - len(after) :] = True
     return AnatomyLine(
         nodes,
         joints,
         clearance,
         _held(nodes, joints, ends.between),
-        tendon_segments(along, at, area),
+        tendon,
         np.interp(along, at, area),
         around.bones.names[first.bone],
         around.bones.names[last.bone],

@@ -27,6 +27,10 @@ def tendon_segments(places: Floats, area_at: Floats, area: Floats) -> Bools:
     """
     thick = np.flatnonzero(area > THIN * np.median(area))
     middle = 0.5 * (places[1:] + places[:-1])
-    if not len(thick):
-        return np.zeros(len(middle), bool)
-    return np.asarray((middle < area_at[thick[0]]) | (middle > area_at[thick[-1]]))
+    tendon = np.zeros(len(middle), bool)
+    # what lies before the first section, or past the last, is as thin as that one
+    if len(thick) and thick[0] > 0:
+        tendon |= middle < area_at[thick[0]]
+    if len(thick) and thick[-1] < len(area) - 1:
+        tendon |= middle > area_at[thick[-1]]
+    return tendon
