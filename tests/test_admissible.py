@@ -1,0 +1,481 @@
+"""Real-time action lines: adhering, mobile and pushed nodes, tendons of constant length, moment arms."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from ecorche.base.ellipsoid import signed_distances
+from ecorche.base.rotations import (
+    matrix_from_xyzw,
+    multiply_xyzw,
+    slerp_xyzw,
+    swing_twist_xyzw,
+    xyzw_from_axis_angle,
+    xyzw_from_rotation_vector,
+)
+from ecorche.errors import EcorcheError
+from ecorche.muscles.lines.admissible import (
+    AdmissibleLine,
+    AdmissiblePaths,
+    BoundNode,
+    CollisionNode,
+    finer,
+    line_through,
+)
+from ecorche.muscles.lines.fields import FieldEllipsoid
+from ecorche.muscles.lines.mobile import Freedom, MobileNode
+from ecorche.muscles.lines.moment_arms import (
+    line_lengths,
+    moment_arms,
+    moment_arms_of_nodes,
+    velocities_about,
+)
+from ecorche.muscles.lines.tendons import SHORTEST, Tendons
+from ecorche.skeleton.joints import Revolute
+from ecorche.skeleton.kinematics import difference_from_bind
+from ecorche.skeleton.skeleton import Skeleton
+
+Floats = npt.NDArray[np.float64]
+IDENTITY = np.array([0.0, 0.0, 0.0, 1.0])
+ELBOW = np.array([0.0, -0.3, 0.0])
+DOWN = np.array([0.0, -1.0, 0.0])
+ORIGIN, INSERTION = np.array([0.0, -0.1, 0.05]), np.array([0.0, -0.5, 0.03])
+
+
+def arm() -> Skeleton:
+    """An upper arm that hangs down from a body, and a forearm below it."""
+    local = np.tile(np.eye(4), (3, 1, 1))
+    local[2, :3, 3] = ELBOW
+    tails = np.array([[0.0, 0.2, 0.0], [0.0, -0.3, 0.0], [0.0, -0.25, 0.0]])
+    return Skeleton(("body", "arm", "forearm"), np.array([-1, 0, 1], np.int32), local, local.copy(), tails)
+
+
+ARM = arm()
+
+
+def turned(*rotations: npt.ArrayLike, scale: float = 1.0) -> Floats:
+    """M − I of all joints, for a turn xyzw of each relative to the one above."""
+    local = ARM.bind_local.copy()
+    for joint, q in enumerate(rotations):
+        local[joint, :3, :3] = scale**joint * matrix_from_xyzw(q)
+    return difference_from_bind(ARM, local)
+
+
+def bent(angle: float, about: npt.ArrayLike = (1.0, 0.0, 0.0)) -> Floats:
+    """The forearm turned by rotation vector ``angle`` times an axis."""
+    return turned(IDENTITY, IDENTITY, xyzw_from_rotation_vector(angle * np.asarray(about, float)))
+
+
+def any_pose(rng: np.random.Generator, largest: float = 1.5) -> Floats:
+    vectors = rng.normal(size=(3, 3))
+    vectors *= largest * rng.random((3, 1)) / np.linalg.norm(vectors, axis=1, keepdims=True)
+    return turned(*xyzw_from_rotation_vector(vectors))
+
+
+def paths(*nodes: Any, **options: Any) -> AdmissiblePaths:
+    deflectors = tuple(options.pop("deflectors", ()))
+    tendon = tuple(options.pop("tendon", ()))
+    return AdmissiblePaths(ARM, [AdmissibleLine("line", nodes, tendon, deflectors)], **options)
+
+
+def carried(moved: Floats, joint: int, place: npt.ArrayLike) -> Floats:
+    p = np.asarray(place, np.float64)
+    went: Floats = p + moved[joint, :3, :3] @ p + moved[joint, :3, 3]
+    return went
+
+
+def ball(radius: float = 0.03, joint: int = 1, centre: npt.ArrayLike = ELBOW) -> FieldEllipsoid:
+    return FieldEllipsoid(np.asarray(centre, float), np.full(3, radius), joint=joint)
+
+
+def over_the_elbow(
+    count: int, *deflectors: FieldEllipsoid, side: Floats | None, **options: Any
+) -> AdmissiblePaths:
+    inner = [CollisionNode((k + 1) / (count + 1), None, side) for k in range(count)]
+    return paths(
+        BoundNode(ORIGIN, 1), *inner, BoundNode(INSERTION, 2), deflectors=deflectors or (ball(),), **options
+    )
+
+
+def depth(line: AdmissiblePaths, moved: Floats, deflectors: Any) -> float:
+    """How deep the deepest inner node lies in any of the ellipsoids [m]."""
+    inner = line.nodes(moved)[1:-1]
+    deepest = 0.0
+    for one in deflectors:
+        matrix = np.eye(4) + moved[one.joint]
+        local = (inner - matrix[:3, 3]) @ np.linalg.inv(matrix[:3, :3]).T - one.centre
+        deepest = max(deepest, -float(signed_distances(local @ one.axes, one.radii)[0].min()))
+    return deepest
+
+
+# ---- adherence
+
+
+def test_full_adherence_is_rigid_and_none_is_the_parent() -> None:
+    rng = np.random.default_rng(1)
+    place = np.array([0.03, -0.42, 0.02])
+    line = paths(
+        BoundNode(ORIGIN, 1),
+        BoundNode(place, 2),
+        BoundNode(place, 2, 0.0, 0.0),
+        BoundNode(place, 2, 1.0, 1.0 - 1e-13),
+    )
+    for _ in range(50):
+        moved = any_pose(rng)
+        nodes = line.nodes(moved)
+        np.testing.assert_allclose(nodes[1], carried(moved, 2, place), atol=1e-15)
+        np.testing.assert_allclose(nodes[2], carried(moved, 1, place), atol=1e-14)
+        np.testing.assert_allclose(nodes[3], nodes[1], atol=1e-12)
+
+
+def test_a_share_of_swing_and_of_twist_is_what_slerp_gives() -> None:
+    rng = np.random.default_rng(2)
+    place, swing, twist = np.array([0.03, -0.42, 0.02]), 0.7, 0.25
+    line = paths(BoundNode(ORIGIN, 1), BoundNode(place, 2, swing, twist))
+    for _ in range(50):
+        q = xyzw_from_rotation_vector(rng.normal(size=3) * 0.7)
+        above = xyzw_from_rotation_vector(rng.normal(size=3))
+        whole, about = swing_twist_xyzw(q, DOWN)
+        part = multiply_xyzw(slerp_xyzw(IDENTITY, whole, swing), slerp_xyzw(IDENTITY, about, twist))
+        expected = matrix_from_xyzw(above) @ (ELBOW + matrix_from_xyzw(part) @ (place - ELBOW))
+        np.testing.assert_allclose(line.nodes(turned(IDENTITY, above, q))[1], expected, atol=1e-13)
+
+
+def test_pronation_leaves_a_node_behind_by_its_twist_alone() -> None:
+    place = ELBOW + 0.1 * DOWN + np.array([0.02, 0.0, 0.0])
+    line = paths(BoundNode(ORIGIN, 1), BoundNode(place, 2, 1.0, 0.5))
+    node = line.nodes(bent(1.2, DOWN))[1]
+    np.testing.assert_allclose(
+        node,
+        ELBOW + 0.1 * DOWN + matrix_from_xyzw(xyzw_from_axis_angle(DOWN, 0.6)) @ [0.02, 0.0, 0.0],
+        atol=1e-15,
+    )
+
+
+def test_scaled_joints_are_followed_by_the_share_of_the_swing() -> None:
+    place = np.array([0.03, -0.42, 0.02])
+    q = xyzw_from_rotation_vector([0.3, 0.2, 0.4])
+    line = paths(BoundNode(ORIGIN, 1), BoundNode(place, 2, 1.0, 1.0 - 1e-13), BoundNode(place, 2))
+    nodes = line.nodes(turned(IDENTITY, q, q, scale=1.2))
+    np.testing.assert_allclose(nodes[1], nodes[2], atol=1e-12)
+
+
+# ---- mobile nodes
+
+
+def mobile(kind: Any = "twist", shape: Any = "linear", rest: float = 0.0, **more: Any) -> MobileNode:
+    axes = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]]).T  # z along +y
+    freedom = more.pop("freedom", Freedom.since_bind(2, kind, axes))
+    places = np.array([[0.0, -0.3, 0.02], [0.0, -0.3, 0.03], [0.02, -0.3, 0.05]])
+    low, high = more.pop("low", -1.0), more.pop("high", 2.0)
+    return MobileNode(1, freedom, low, rest, high, places[0], places[1], places[2], shape)
+
+
+@pytest.mark.parametrize("shape", ["linear", "parabolic"])
+def test_a_mobile_node_goes_both_ways_from_rest_and_stops_at_the_ends(shape: str) -> None:
+    node = mobile(shape=shape, rest=0.5)
+    line = paths(BoundNode(ORIGIN, 1), node, BoundNode(INSERTION, 2))
+    power = 2 if shape == "parabolic" else 1
+    for angle, extreme, t in (
+        (0.5, node.at_high, 0.0),
+        (1.25, node.at_high, 0.5),
+        (2.0, node.at_high, 1.0),
+        (2.7, node.at_high, 1.0),
+        (-0.25, node.at_low, 0.5),
+        (-1.0, node.at_low, 1.0),
+        (-1.4, node.at_low, 1.0),
+    ):
+        expected = node.at_rest + t**power * (extreme - node.at_rest)
+        np.testing.assert_allclose(line.nodes(bent(angle, -DOWN))[1], expected, atol=1e-14)
+
+
+def test_a_mobile_node_passes_rest_without_a_jump_and_a_parabola_without_a_kink() -> None:
+    for shape, kink in (("linear", False), ("parabolic", True)):
+        line = paths(BoundNode(ORIGIN, 1), mobile(shape=shape, rest=0.5), BoundNode(INSERTION, 2))
+        before, at, after = (line.nodes(bent(0.5 + d, -DOWN))[1] for d in (-1e-6, 0.0, 1e-6))
+        assert np.abs(before - at).max() < 1e-7
+        assert (np.abs(after - 2.0 * at + before).max() < 1e-12) == kink
+
+
+def test_swing_components_lead_a_mobile_node() -> None:
+    for kind, axis in (("swing_x", [1.0, 0.0, 0.0]), ("swing_y", [0.0, 0.0, -1.0])):
+        line = paths(BoundNode(ORIGIN, 1), mobile(kind), BoundNode(INSERTION, 2))
+        q = multiply_xyzw(xyzw_from_rotation_vector(0.8 * np.array(axis)), xyzw_from_axis_angle(-DOWN, 0.9))
+        node, moved = mobile(kind), turned(IDENTITY, IDENTITY, q)
+        expected = node.at_rest + 0.4 * (node.at_high - node.at_rest)
+        np.testing.assert_allclose(line.nodes(moved)[1], expected, atol=1e-14)
+
+
+def test_a_joint_models_own_angles_lead_a_mobile_node() -> None:
+    names = (None, "l_shoulder", "l_elbow")
+    frame = tuple(xyzw_from_axis_angle([0.0, 1.0, 0.0], np.pi / 2))  # z of the hinge along +x
+    hinge = Revolute(low=0.0, high=2.5, anatomical_frame_xyzw=frame)
+    freedom = Freedom.of_model(2, "angle", hinge, ARM, names)
+    line = paths(BoundNode(ORIGIN, 1), mobile(freedom=freedom, low=-2.0), BoundNode(INSERTION, 2))
+    node = mobile()
+    for angle in (-0.9, 0.4, 1.6):
+        q = hinge.rotation([angle])
+        t, extreme = (angle / 2.0, node.at_high) if angle > 0 else (-angle / 2.0, node.at_low)
+        expected = node.at_rest + t * (extreme - node.at_rest)
+        np.testing.assert_allclose(line.nodes(turned(IDENTITY, IDENTITY, q))[1], expected, atol=1e-12)
+    with pytest.raises(EcorcheError, match="has no 'twist'"):
+        Freedom.of_model(2, "twist", hinge, ARM, names)
+
+
+# ---- deflection
+
+
+def test_bind_is_bind_to_the_last_bit() -> None:
+    places = np.array(
+        [[0.0, -0.1, 0.05], [0.01, -0.2, 0.06], [0.0, -0.31, 0.045], [0.0, -0.4, 0.05], [0.0, -0.5, 0.03]]
+    )
+    line = line_through(
+        "t", places, [1, 1, 2, 2, 2], [True, False, False, False, True], deflectors=[ball(0.03)]
+    )
+    lines = AdmissiblePaths(ARM, [line], subdivisions=3)
+    still = np.zeros((3, 4, 4))
+    np.testing.assert_array_equal(lines.nodes(still), lines.bind)
+    np.testing.assert_allclose(lines.bind[::3], places, atol=1e-15)
+    slid = lines.tendons.slid(lines.bind)
+    np.testing.assert_array_equal(slid.nodes, lines.bind[::3])
+    np.testing.assert_array_equal(slid.lengths, lines.tendons.lengths)
+
+
+def test_a_node_found_inside_a_bone_stays_there_at_bind() -> None:
+    places = np.array([ORIGIN, [0.0, -0.3, 0.02], INSERTION])
+    line = line_through("t", places, [1, 1, 2], [True, False, True], deflectors=[ball(0.03)])
+    lines = AdmissiblePaths(ARM, [line])
+    np.testing.assert_allclose(lines.bind, places, atol=1e-15)
+    nodes = lines.nodes(bent(1.0))
+    assert np.linalg.norm(nodes[1] - ELBOW) >= 0.02 - 1e-9
+
+
+def test_nodes_leave_the_union_of_ellipsoids() -> None:
+    rng = np.random.default_rng(3)
+    for _ in range(20):
+        deflectors = []
+        for _ in range(4):
+            axes = matrix_from_xyzw(xyzw_from_rotation_vector(rng.normal(size=3)))
+            centre = ELBOW + rng.normal(size=3) * 0.02
+            deflectors.append(
+                FieldEllipsoid(centre, rng.uniform(0.01, 0.05, 3), axes, joint=int(rng.integers(1, 3)))
+            )
+        side = rng.normal(size=3) if rng.random() < 0.5 else None
+        line = over_the_elbow(9, *deflectors, side=side)
+        for _ in range(10):
+            moved = any_pose(rng)
+            assert depth(line, moved, deflectors) < 1e-15
+
+
+def test_a_node_just_inside_is_pushed_squarely_to_the_surface() -> None:
+    radii = np.array([0.05, 0.03, 0.02])
+    rng = np.random.default_rng(4)
+    for _ in range(50):
+        u = rng.normal(size=3)
+        surface = u / np.linalg.norm(u) * radii
+        normal = surface / radii**2
+        normal /= np.linalg.norm(normal)
+        inside = surface - 1e-5 * normal
+        line = paths(
+            BoundNode(inside + ELBOW + [0.0, 0.2, 0.0], 1),
+            CollisionNode(0.5),
+            BoundNode(inside + ELBOW - [0.0, 0.2, 0.0], 1),
+            deflectors=[FieldEllipsoid(ELBOW, radii, joint=1)],
+            tightening=0,
+        )
+        np.testing.assert_allclose(line.bind[1] - ELBOW, surface, atol=1e-8)
+
+
+@pytest.mark.parametrize("side", [None, np.array([0.0, 0.0, 1.0])], ids=["free", "held"])
+@pytest.mark.parametrize("about", [(1.0, 0.0, 0.0), (1.0, 0.1, 0.05), (0.8, 0.5, 0.3)])
+def test_lines_move_continuously_over_a_union(side: Floats | None, about: tuple[float, ...]) -> None:
+    """Shrinking the steps of a pose shrinks those of nodes as much: nothing jumps.
+
+    A free line is driven in as far as the middle of its ellipsoids, a held one far beyond.
+    """
+    farthest = 0.3 if side is None else 2.5
+    deflectors = [
+        ball(),
+        FieldEllipsoid(np.array([0.0, -0.33, 0.02]), np.array([0.02, 0.04, 0.02]), joint=2),
+        FieldEllipsoid(np.array([0.01, -0.26, 0.02]), np.array([0.02, 0.05, 0.02]), joint=1),
+    ]
+    line = over_the_elbow(9, *deflectors, side=side)
+    largest = []
+    for step in (4e-3, 1e-3):
+        angles = np.arange(-1.0, farthest, step)
+        poses = np.array([bent(angle, about) for angle in angles])
+        nodes = line.nodes(poses)
+        largest.append(float(np.linalg.norm(np.diff(nodes, axis=0), axis=2).max()) / step)
+    assert largest[-1] < 1.4 * largest[0]
+    assert largest[-1] < 4.0  # metres a radian
+
+
+def test_a_held_line_stays_behind_the_elbow_and_is_as_long_as_the_wrapped_one() -> None:
+    """Against line, arc and line round the ball in the plane of the bend."""
+    radius = 0.03
+    line = over_the_elbow(39, side=np.array([0.0, 0.0, 1.0]), tightening=40)
+    for angle in (0.3, 0.6, 1.0, 1.5, 2.0):
+        moved = bent(angle)
+        nodes = line.nodes(moved)
+        a, b = ORIGIN - ELBOW, carried(moved, 2, INSERTION) - ELBOW
+        away = np.linalg.norm(a), np.linalg.norm(b)
+        full = np.arctan2(a[2], a[1]) - np.arctan2(b[2], b[1])
+        full = -full % (2.0 * np.pi)  # from origin to insertion by way of the back
+        tangents = [np.sqrt(d * d - radius * radius) for d in away]
+        arc = full - sum(np.arctan2(t, radius) for t in tangents)
+        truth = sum(tangents) + radius * arc if arc > 0 else float(np.linalg.norm(a - b))
+        length = float(line_lengths(nodes, line.starts)[0])
+        assert length == pytest.approx(truth, rel=3e-3)
+
+
+def test_a_body_that_turns_as_a_whole_takes_its_lines_along() -> None:
+    line = over_the_elbow(9, ball(), ball(0.02, 2, [0.0, -0.33, 0.02]), side=np.array([0.0, 0.0, 1.0]))
+    bend = xyzw_from_rotation_vector([1.0, 0.2, 0.1])
+    whole = xyzw_from_rotation_vector([0.4, -1.1, 0.6])
+    still, moved = turned(IDENTITY, IDENTITY, bend), turned(whole, IDENTITY, bend)
+    np.testing.assert_allclose(line.nodes(moved), line.nodes(still) @ matrix_from_xyzw(whole).T, atol=1e-9)
+
+
+def test_frames_together_are_frames_one_by_one() -> None:
+    line = over_the_elbow(9, side=None)
+    poses = np.array([bent(a) for a in (0.0, 0.7, 1.4)])
+    np.testing.assert_array_equal(line.nodes(poses), [line.nodes(pose) for pose in poses])
+
+
+# ---- tendons
+
+
+def test_tendons_keep_their_length_and_the_belly_takes_all() -> None:
+    line = paths(
+        BoundNode(ORIGIN, 1),
+        *(CollisionNode(ratio) for ratio in (0.2, 0.5, 0.8)),
+        BoundNode(INSERTION, 2),
+        tendon=(True, False, False, True),
+    )
+    for angle in (-1.0, 0.5, 1.3):
+        path = line.nodes(bent(angle))
+        slid = line.tendons.slid(path)
+        np.testing.assert_array_equal(slid.lengths[[0, 3]], line.tendons.lengths[[0, 3]])
+        assert slid.lengths.sum() == pytest.approx(float(line_lengths(path, line.starts)[0]), abs=1e-15)
+        ratio = slid.lengths[1:3] / line.tendons.lengths[1:3]
+        assert ratio[0] == pytest.approx(ratio[1])
+        assert abs(ratio[0] - 1.0) > 0.01
+        # this path is straight, so distances of nodes are lengths along it
+        np.testing.assert_allclose(
+            np.linalg.norm(np.diff(slid.nodes, axis=0), axis=1), slid.lengths, atol=1e-15
+        )
+        np.testing.assert_array_equal(slid.nodes[[0, -1]], path[[0, -1]])
+
+
+def test_a_path_shorter_than_its_tendons_is_told_and_stays_in_order() -> None:
+    starts, bind = [0, 4], np.array([[0.0, 0.0, 0.0], [0.1, 0.0, 0.0], [0.2, 0.0, 0.0], [0.3, 0.0, 0.0]])
+    tendons = Tendons(starts, bind, [True, False, True], ["short"])
+    lengths = []
+    for factor in np.linspace(1.2, 0.2, 400):
+        slid = tendons.slid(bind * factor)
+        lengths.append(slid.lengths)
+        assert slid.slack[0] == (factor < (0.2 + SHORTEST * 0.1) / 0.3)
+        assert (slid.lengths > 0.0).all()
+        assert slid.lengths.sum() == pytest.approx(0.3 * factor)
+    assert np.abs(np.diff(lengths, axis=0)).max() < 0.3 / 399 + 1e-9
+
+
+def test_a_finer_path_carries_the_same_nodes() -> None:
+    """Samples of an arc between the nodes: places are kept by arc length along it."""
+    angles = np.linspace(0.0, 1.5, 13)
+    bind = np.column_stack([np.cos(angles), np.sin(angles), 0.0 * angles])
+    tendons = Tendons([0, 4], bind, [True, False, False], ["arc"], subdivisions=4)
+    posed = 1.5 * bind
+    slid = tendons.slid(posed)
+    chord = 2.0 * np.sin(1.5 / 24.0)
+    assert slid.lengths[0] == pytest.approx(4.0 * chord)
+    assert slid.lengths[1:] == pytest.approx([(1.5 * 12 - 4) / 2.0 * chord] * 2)
+
+
+# ---- moment arms
+
+
+def test_moment_arms_by_differences_are_those_of_the_nodes_velocities() -> None:
+    rng = np.random.default_rng(5)
+    places = rng.normal(size=(5, 3)) * 0.05 + ELBOW
+    joints = [1, 1, 2, 2, 2]
+    line = paths(*(BoundNode(p, j) for p, j in zip(places, joints, strict=True)))
+    axes = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
+
+    def pose(q: Floats) -> Floats:
+        first, second = (xyzw_from_axis_angle(axis, angle) for axis, angle in zip(axes, q, strict=True))
+        return turned(IDENTITY, IDENTITY, multiply_xyzw(first, second))
+
+    at = np.array([0.4, -0.3])
+    found = moment_arms(lambda q: line_lengths(line.nodes(pose(q)), line.starts), at)
+    nodes = line.nodes(pose(at))
+    now = np.array([axes[0], matrix_from_xyzw(xyzw_from_axis_angle(axes[0], at[0])) @ axes[1]])
+    moves = np.tile(np.array(joints) == 2, (2, 1))
+    exact = moment_arms_of_nodes(nodes, line.starts, velocities_about(nodes, moves, now, [ELBOW, ELBOW]))
+    np.testing.assert_allclose(found.values, exact, atol=1e-11)
+    assert (found.errors < 1e-9).all()
+    assert (np.abs(exact) > 1e-3).all()
+
+
+def test_a_wrapped_line_has_the_balls_radius_for_a_moment_arm() -> None:
+    line = over_the_elbow(39, side=np.array([0.0, 0.0, 1.0]), tightening=40)
+    # of a polyline the slope wavers as nodes come and go: over a span it is the radius
+    lengths = [float(line_lengths(line.nodes(bent(a)), line.starts)[0]) for a in (0.6, 2.0)]
+    assert (lengths[1] - lengths[0]) / 1.4 == pytest.approx(0.03, rel=0.05)
+
+
+# ---- bad input
+
+
+@pytest.mark.parametrize(
+    ("nodes", "message"),
+    [
+        ((BoundNode(ORIGIN, 1),), "'line': it has fewer than two nodes"),
+        ((BoundNode(ORIGIN, 1), CollisionNode(0.5)), "a collision node stands at its end"),
+        ((BoundNode(ORIGIN, 7), BoundNode(INSERTION, 2)), "bound to joint 7, but only 0 to 2 exist"),
+        ((BoundNode(ORIGIN, 1, 1.5), BoundNode(INSERTION, 2)), "not between 0 and 1"),
+        (
+            (BoundNode(ORIGIN * np.nan, 1), BoundNode(INSERTION, 2)),
+            "node 0 holds a number that is not finite",
+        ),
+        (
+            (BoundNode(ORIGIN, 1), CollisionNode(0.6), CollisionNode(0.4), BoundNode(INSERTION, 2)),
+            "the ratio 0.4 of its node 2 does not lie between 0.6 and 1",
+        ),
+        ((BoundNode(ORIGIN, 1), mobile(rest=3.0), BoundNode(INSERTION, 2)), "do not rise"),
+        ((BoundNode(ORIGIN, 1), mobile("bend"), BoundNode(INSERTION, 2)), "kind is 'bend'. Choose angle"),
+    ],
+)
+def test_what_makes_no_line_is_refused_by_name(nodes: Any, message: str) -> None:
+    with pytest.raises(EcorcheError, match=message):
+        paths(*nodes)
+
+
+def test_bad_deflectors_tendons_and_poses_are_refused() -> None:
+    ends = BoundNode(ORIGIN, 1), BoundNode(INSERTION, 2)
+    with pytest.raises(EcorcheError, match="line 'line', deflector 0: the radii"):
+        paths(*ends, deflectors=[ball(0.0)])
+    with pytest.raises(EcorcheError, match="only 0 to 2 exist"):
+        paths(*ends, deflectors=[ball(joint=5)])
+    with pytest.raises(EcorcheError, match="nothing of it is belly"):
+        paths(*ends, tendon=(True,))
+    with pytest.raises(EcorcheError, match="2 tendon flags for 1 segments"):
+        paths(*ends, tendon=(True, False))
+    with pytest.raises(EcorcheError, match="does not fit 3 joints"):
+        paths(*ends).nodes(np.zeros((2, 4, 4)))
+    moved = np.zeros((3, 4, 4))
+    moved[2] = np.nan
+    with pytest.raises(EcorcheError, match="line 'line': its node 1 comes out as not a number"):
+        paths(*ends).nodes(moved)
+    with pytest.raises(EcorcheError, match="give no moment arms"):
+        moment_arms(lambda q: q, [np.nan])
+
+
+def test_finer_lines_keep_designed_nodes() -> None:
+    line = line_through("t", [ORIGIN, np.array([0.0, -0.3, 0.06]), INSERTION], [1, 1, 2], [True, False, True])
+    fine = AdmissiblePaths(ARM, [finer(line, 4)])
+    np.testing.assert_allclose(fine.bind[::4], AdmissiblePaths(ARM, [line]).bind, atol=1e-15)
