@@ -67,7 +67,7 @@ def test_one_wild_frame_is_hardly_seen_and_a_steady_rise_stays_in_step() -> None
     np.testing.assert_allclose(spread_in_time(times, rise), rise, atol=1e-12)
 
 
-@pytest.mark.parametrize("source", ["joints", "anticipating"])
+@pytest.mark.parametrize("source", ["joints", "motion", "anticipating"])
 @pytest.mark.parametrize("limits", [False, True])
 def test_a_part_of_a_take_has_the_activations_of_the_whole(data: Path, source: str, limits: bool) -> None:
     path = data / "human" / "male_average_cmu_mb.glb"

@@ -197,7 +197,8 @@ def test_a_motion_begins_without_a_kick(shaking: float) -> None:
 def captured(data: Path, clip: str) -> tuple[Floats, Floats]:
     """Middles of limbs and trunk in a captured motion, at its 120 frames a second.
 
-    What swings faster than 10 Hz is noise and the marks of impacts, which 24 frames a second cannot hold.
+    Without what swings faster than 10 Hz: noise and impacts, which 24 frames a second cannot hold. As
+    captured, with that, offsets at 24 and at 120 frames a second differ by up to 38 % of the largest.
     """
     motion = read_motion(data / "cmu" / f"{clip}.bvh")
     motion = motion.part(1, motion.frame_count - 1)  # the first frame is a T-pose, a cut away

@@ -28,6 +28,7 @@ from ecorche.muscles.activation import (
     JointDriven,
     bulge_from_activation,
 )
+from ecorche.muscles.activation_from_motion import MotionDriven
 from ecorche.muscles.centre_lines import stations
 from ecorche.muscles.lofted import LoftedMuscle
 from ecorche.muscles.muscle import Muscle
@@ -42,8 +43,12 @@ from ecorche.skin.spacing import edge_squares
 
 Floats = npt.NDArray[np.float64]
 
-BY_JOINTS: dict[str, type[JointDriven | Anticipating]] = {"joints": JointDriven, "anticipating": Anticipating}
-"""By the joints' angles, or before they move."""
+BY_JOINTS: dict[str, type[JointDriven | MotionDriven | Anticipating]] = {
+    "joints": JointDriven,
+    "motion": MotionDriven,
+    "anticipating": Anticipating,
+}
+"""By the joints' angles, by how they move, or before they move."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -201,7 +206,7 @@ def rig_activation(
 
 def named_activation(
     source: str, character: Character, rig: Rig, muscles: Sequence[Muscle | LoftedMuscle]
-) -> JointDriven | Anticipating:
+) -> JointDriven | MotionDriven | Anticipating:
     """Activation by the joints the muscles act on: one of `BY_JOINTS`."""
     naming = recognise(character.skeleton, rig.spec.skeleton.mapping or None)
     return BY_JOINTS[source](character.skeleton, naming, [muscle.actions for muscle in muscles])

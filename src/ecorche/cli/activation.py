@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 ACTIVATION: Any = typer.Option(
     None,
     metavar="HOW",
-    help="joints, anticipating, rest, a number 0 to 1, or a CSV of seconds and muscles; default: the rig's.",
+    help="joints, motion, anticipating, rest, a number 0 to 1, or curves (.csv, .sto); default: the rig's.",
 )
 WITHOUT_MUSCLES: Any = typer.Option(False, "--without-muscles", help="Skin by skinning alone.")
 
@@ -62,7 +62,7 @@ def activation_source(text: str | None, subject: Subject) -> ActivationSource | 
         raise EcorcheError(
             f"{text!r} is no way to activate muscles",
             where="--activation",
-            remedy="Give joints, anticipating, rest, a number from 0 to 1, or a CSV file",
+            remedy="Give joints, motion, anticipating, rest, a number from 0 to 1, or a .csv or .sto file",
         )
     from ecorche.io.activation import read_activation
     from ecorche.muscles.keyed_activation import KeyedActivation

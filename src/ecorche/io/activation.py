@@ -1,24 +1,34 @@
-"""Activation curves: a table in CSV, seconds in the first column and a muscle or group in each other one.
+"""Activation curves as files: read, and written again, by suffix.
+
+| suffix | what |
+|---|---|
+| `.csv` | a table for people: seconds in the first column, a muscle or group in each other one |
+| `.sto` | OpenSim's storage, see `opensim_storage` |
 
     time,biceps brachii,"vastus lateralis, left"
     0.0,0.0,0.1
     0.5,0.8,0.1
     1.0,,0.3
 
-The first row names the columns; names with commas are quoted, as spreadsheets do. An empty cell is no key.
-Between keys activation is smooth and never leaves their values.
+In CSV the first row names the columns; names with commas are quoted, as spreadsheets do. An empty cell is no
+key. Between keys activation is smooth and never leaves their values.
 """
 
 from __future__ import annotations
 
 import csv
 import os
+from collections.abc import Mapping
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
-from ecorche.base.files import require_file
-from ecorche.errors import ReadError
+from ecorche.base.files import require_file, whole_file
+from ecorche.errors import EcorcheError, ReadError, WriteError
+from ecorche.io.opensim_storage import Naming, read_storage, write_storage
+from ecorche.muscles.activation import Curves
+from ecorche.muscles.keyed_activation import Keys
 
 Floats = npt.NDArray[np.float64]
 
@@ -26,6 +36,81 @@ Floats = npt.NDArray[np.float64]
 def read_activation(path: str | os.PathLike[str]) -> dict[str, tuple[Floats, Floats]]:
     """Times [s] and activations 0 to 1, both (keys,), by the name of the column."""
     path = require_file(path)
+    if path.suffix.lower() == ".sto":
+        return _of_storage(path)
+    names, rows = _csv_table(path)
+    keys: dict[str, tuple[list[float], list[float]]] = {name: ([], []) for name in names}
+    for number, row in rows:
+        time = _number(row[0], f"{path}, row {number}, column 'time'")
+        for name, cell in zip(names, row[1:], strict=False):
+            if cell.strip():
+                where = f"{path}, row {number}, column {name!r}"
+                value = _number(cell, where)
+                _require_share(value, where)
+                if keys[name][0] and time <= keys[name][0][-1]:
+                    raise ReadError(
+                        "times do not rise", where=f"{path}, row {number}", remedy="Sort the rows by time"
+                    )
+                keys[name][0].append(time)
+                keys[name][1].append(value)
+    for name, (times, _) in keys.items():
+        if not times:
+            raise ReadError(f"column {name!r} is empty", where=path, remedy="Fill it or leave it out")
+    return {name: (np.array(times), np.array(values)) for name, (times, values) in keys.items()}
+
+
+def write_activation(
+    path: str | os.PathLike[str], curves: Mapping[str, Keys], *, naming: Naming = "path"
+) -> None:
+    """Write curves by name, in CSV or as OpenSim's storage, by the file's suffix.
+
+    CSV keeps keys as they are. Storage has no empty cells: there every curve gets a value at every time at
+    which any has a key.
+
+    Args:
+        path: A ``.csv`` or ``.sto`` file.
+        curves: Times [s] and activations 0 to 1 of each muscle or group.
+        naming: How storage calls its columns: ``"path"`` as ``/forceset/soleus_r/activation``, ``"dot"`` as
+            ``soleus_r.activation``.
+    """
+    path = Path(path)
+    if not curves:
+        raise WriteError("there are no curves to write", where=path, remedy="Choose some muscles")
+    try:
+        checked = Curves(list(curves.values()))
+    except EcorcheError as error:
+        number = int(str(error.where).rsplit(" ", 1)[-1])
+        name = list(curves)[number]
+        raise WriteError(error.what, where=f"{path}, curve {name!r}", remedy=error.remedy) from None
+    times = np.unique(np.concatenate([t for t, _ in checked.keys]))
+    if path.suffix.lower() == ".sto":
+        write_storage(path, "activations", times, dict(zip(curves, checked.at(times).T, strict=True)), naming)
+        return
+    if path.suffix.lower() != ".csv":
+        raise WriteError(
+            f"{path.suffix!r} is no kind of file for activation curves",
+            where=path,
+            remedy="Name it .csv, or .sto for OpenSim",
+        )
+    cells = [dict(zip(t.tolist(), v.tolist(), strict=True)) for t, v in checked.keys]
+    with whole_file(path) as partial, partial.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(["time", *curves])
+        writer.writerows([time, *(column.get(time, "") for column in cells)] for time in times.tolist())
+
+
+def _of_storage(path: Path) -> dict[str, tuple[Floats, Floats]]:
+    times, columns = read_storage(path)
+    for name, values in columns.items():
+        outside = ~((values >= 0.0) & (values <= 1.0))
+        if outside.any():
+            row = int(np.argmax(outside))
+            _require_share(float(values[row]), f"{path}, {times[row]:g} s, column {name!r}")
+    return {name: (times, values) for name, values in columns.items()}
+
+
+def _csv_table(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
+    """Names of the columns after the first, and the rows with their numbers in the file."""
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             rows = [(number, row) for number, row in enumerate(csv.reader(file), 1) if any(row)]
@@ -42,7 +127,6 @@ def read_activation(path: str | os.PathLike[str]) -> dict[str, tuple[Floats, Flo
     if len(set(names)) < len(names) or not all(names):
         twice = next(name for name in names if not name or names.count(name) > 1)
         raise ReadError(f"two columns are named {twice!r}", where=path, remedy="Name each column once")
-    keys: dict[str, tuple[list[float], list[float]]] = {name: ([], []) for name in names}
     for number, row in rows[1:]:
         if len(row) > len(header):
             raise ReadError(
@@ -50,26 +134,16 @@ def read_activation(path: str | os.PathLike[str]) -> dict[str, tuple[Floats, Flo
                 where=f"{path}, row {number}",
                 remedy="Quote names and numbers that contain commas",
             )
-        time = _number(row[0], f"{path}, row {number}, column 'time'")
-        for name, cell in zip(names, row[1:], strict=False):
-            if cell.strip():
-                value = _number(cell, f"{path}, row {number}, column {name!r}")
-                if not 0.0 <= value <= 1.0:
-                    raise ReadError(
-                        f"the activation {value:g} is not between 0 and 1",
-                        where=f"{path}, row {number}, column {name!r}",
-                        remedy="Give shares of full activation, not percent or newtons",
-                    )
-                if keys[name][0] and time <= keys[name][0][-1]:
-                    raise ReadError(
-                        "times do not rise", where=f"{path}, row {number}", remedy="Sort the rows by time"
-                    )
-                keys[name][0].append(time)
-                keys[name][1].append(value)
-    for name, (times, _) in keys.items():
-        if not times:
-            raise ReadError(f"column {name!r} is empty", where=path, remedy="Fill it or leave it out")
-    return {name: (np.array(times), np.array(values)) for name, (times, values) in keys.items()}
+    return names, rows[1:]
+
+
+def _require_share(value: float, where: str) -> None:
+    if not 0.0 <= value <= 1.0:
+        raise ReadError(
+            f"the activation {value:g} is not between 0 and 1",
+            where=where,
+            remedy="Give shares of full activation, not percent or newtons",
+        )
 
 
 def _number(text: str, where: str) -> float:

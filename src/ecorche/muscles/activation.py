@@ -206,11 +206,14 @@ class JointAngles:
         The angle is the twist about the axis, between −π and π. It means nothing where the rest of the
         rotation is half a turn: from 150 degrees of it on, definedness falls smoothly from 1 to 0.
         """
+        # many rows speak of few joints
+        pairs, row = np.unique(np.stack([self.joints, self.above], axis=-1), axis=0, return_inverse=True)
+        joints, above = pairs.T
         turn = np.eye(3) + difference[..., :3, :3]
-        own = nearest_rotation(turn[..., self.joints, :, :])
-        parent = nearest_rotation(turn[..., np.maximum(self.above, 0), :, :])
-        parent = np.where((self.above >= 0)[:, None, None], parent, np.eye(3))
-        q = xyzw_from_matrix(np.swapaxes(parent, -1, -2) @ own)
+        own = nearest_rotation(turn[..., joints, :, :])
+        parent = nearest_rotation(turn[..., np.maximum(above, 0), :, :])
+        parent = np.where((above >= 0)[:, None, None], parent, np.eye(3))
+        q = xyzw_from_matrix(np.swapaxes(parent, -1, -2) @ own)[..., row.reshape(-1), :]
         sine, cosine = np.sum(q[..., :3] * self.axes, axis=-1), q[..., 3]
         defined = smooth_step(np.hypot(sine, cosine) / np.sin(0.5 * _FADE))
         return 2.0 * np.arctan2(sine, cosine), defined

@@ -26,7 +26,7 @@ class KeyedActivation:
         muscles: All muscles.
         curves: Keys by the name of a muscle (``"biceps brachii, long head, right"``), of the muscle it is
             a head of (``"biceps brachii"``: all heads, both sides) or of a group (``"elbow flexors"``).
-            The nearer name wins.
+            The nearer name wins. Underscores may stand for spaces, as OpenSim wants them.
         others: How active the muscles without a curve are.
     """
 
@@ -37,8 +37,15 @@ class KeyedActivation:
         others: ActivationSource,
     ) -> None:
         called = [(muscle.group, muscle.muscle, muscle.name) for muscle in muscles]
+        known = dict.fromkeys(word for words in called for word in reversed(words) if word)
+        spaced = {name: name if name in known else name.replace("_", " ") for name in curves}
+        if len(set(spaced.values())) < len(spaced):
+            twice = next(name for name in spaced if list(spaced.values()).count(spaced[name]) > 1)
+            raise EcorcheError(
+                f"two curves are for {spaced[twice]!r}", where="activation curves", remedy="Keep one of them"
+            )
         ranks = [  # from the widest name to the nearest
-            {name: [m for m, words in enumerate(called) if words[rank] == name] for name in curves}
+            {name: [m for m, words in enumerate(called) if words[rank] == spaced[name]] for name in curves}
             for rank in range(3)
         ]
         self.others = others
@@ -47,7 +54,6 @@ class KeyedActivation:
             chosen |= {m: name for name, found in rank.items() for m in found}
         for name in curves:
             if not any(rank[name] for rank in ranks):
-                known = dict.fromkeys(word for words in called for word in reversed(words) if word)
                 raise EcorcheError(
                     f"there is no muscle or group {name!r}",
                     where="activation curves",

@@ -13,7 +13,7 @@ with a weight, and they count like actions.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +22,7 @@ from ecorche.base.rotations import inverse_xyzw, multiply_xyzw, rotate_xyzw
 from ecorche.muscles.activation import Action
 from ecorche.muscles.template.directions import axis_of
 from ecorche.muscles.template.muscle import DIGITS, TemplateMuscle
+from ecorche.muscles.template.muscle import Action as Directed
 from ecorche.muscles.template.segments import Segment
 from ecorche.skeleton.default_pose import default_from_bind
 from ecorche.skeleton.naming.recognise import Naming
@@ -68,8 +69,12 @@ class WorkingRanges:
 
     def actions(self, muscle: TemplateMuscle) -> tuple[Action, ...]:
         """What works a muscle on this skeleton; actions on joints it lacks are left out."""
+        return self.of((*muscle.actions, *muscle.resists), muscle.side)
+
+    def of(self, actions: Iterable[Directed], side: str) -> tuple[Action, ...]:
+        """The same of any directions that a muscle of that side works in."""
         found = []
-        for action in (*muscle.actions, *muscle.resists):
+        for action in actions:
             joint = self._naming.joint(action.joint)
             if joint is None and action.joint[2:].startswith(DIGITS) and action.joint in self._parts:
                 joint = self._parts[action.joint].joint  # the finger that stands in for all
@@ -78,7 +83,7 @@ class WorkingRanges:
             parent = self._above(joint)
             default = self._default_from_bind[joint]
             above = np.array([0.0, 0.0, 0.0, 1.0]) if parent < 0 else self._default_from_bind[parent]
-            axis = np.array(axis_of(action.joint, action.direction, muscle.side))
+            axis = np.array(axis_of(action.joint, action.direction, side))
             # how far bind is along already: the turn of the joint on its parent from default to bind
             q = multiply_xyzw(above, inverse_xyzw(default))
             done = float(np.degrees(2.0 * np.arctan2(q[:3] @ axis, q[3])))
