@@ -16,7 +16,7 @@ from ecorche.body.compile import compile_body
 from ecorche.body.evaluate import Pose, evaluate
 from ecorche.muscles.sections import Sections
 from ecorche.skeleton.naming import recognise
-from ecorche.skin.influence import Influences, influence
+from ecorche.skin.influence import WIDEST, Influences, influence
 from ecorche.skin.sliding import SlidingSkin
 from ecorche.skin.spacing import edge_squares
 from ecorche.skin.weights import rigid_weights
@@ -26,7 +26,7 @@ Floats = npt.NDArray[np.float64]
 
 SQUATTING = 47
 """The frame of examples/squat.pose in which the body is down."""
-ROUGH = 0.76
+ROUGH = 0.66
 """Unevenness over displacement, root mean squares; white noise has 1.1, a ripple of four vertices 0.5."""
 
 
@@ -85,8 +85,9 @@ def test_the_inner_thigh_is_even_in_a_squat(
     assert found.uneven < 0.85 * jagged.uneven
 
 
-def _sheet(step: float, slant: float = 0.3) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int64]]:
-    """A flat skin 5 cm over the muscle, its rows slanting to it, with vertices so far apart."""
+def _sheet(step: float, high: float) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int64]]:
+    """A flat skin so high over the muscle's line, its rows slanting to it, with vertices so far apart."""
+    slant = 0.3
     count = int(0.36 / step)
     u, w = np.meshgrid(step * np.arange(count) - 0.03, step * np.arange(count) - 0.18, indexing="ij")
     x, z = np.cos(slant) * u - np.sin(slant) * w, np.sin(slant) * u + np.cos(slant) * w
@@ -94,11 +95,13 @@ def _sheet(step: float, slant: float = 0.3) -> tuple[npt.NDArray[np.float32], np
     triangles = np.concatenate(
         [np.stack([a, a + count, a + count + 1], 1), np.stack([a, a + count + 1, a + 1], 1)]
     )
-    return np.stack([x, 0.0 * x + 0.05, z], axis=-1).reshape(-1, 3).astype(np.float32), triangles
+    return np.stack([x, 0.0 * x + high, z], axis=-1).reshape(-1, 3).astype(np.float32), triangles
 
 
-def _found(muscle: Sections, step: float, aware: bool) -> tuple[npt.NDArray[np.float32], Influences]:
-    points, triangles = _sheet(step)
+def _found(
+    muscle: Sections, step: float, aware: bool, high: float = 0.05
+) -> tuple[npt.NDArray[np.float32], Influences]:
+    points, triangles = _sheet(step, high)
     squares = edge_squares(points, triangles) if aware else None
     return points, influence(points, rigid_weights(len(points), 0), muscle, [[0]], squares=squares)
 
@@ -107,9 +110,9 @@ def _thin(width: float) -> Sections:
     return one_muscle(thickness=np.full((1, 2, 4), width))
 
 
-def test_a_fine_skin_sees_the_muscle_itself() -> None:
+def test_a_fine_skin_without_fat_sees_the_muscle_itself() -> None:
     for aware in (True, False):
-        _, found = _found(_thin(0.04), 0.002, aware)
+        _, found = _found(_thin(0.04), 0.002, aware, high=0.0)
         weights = np.zeros(found.vertex_count)
         weights[found.vertices()] = found.weights
         if aware:
@@ -127,7 +130,9 @@ def test_a_coarse_skin_reads_nearer_to_the_middle_and_borders_move_out() -> None
         steps = 0.015 * np.array([np.sin(0.3), np.cos(0.3), np.sin(0.3) + np.cos(0.3)])
         apart = np.sqrt(2.0 * np.mean(steps**2))
         off = np.abs(found.a) > 1e-3
-        np.testing.assert_allclose((found.read / found.a)[off], width / np.hypot(width, apart), rtol=1e-4)
+        # over so much fat the muscle is as much wider as it can be
+        wider = np.sqrt(width**2 + apart**2 + (WIDEST * width) ** 2)
+        np.testing.assert_allclose((found.read / found.a)[off], width / wider, rtol=1e-4)
         _, narrow = _found(_thin(width), 0.015, False)
         assert (narrow.read == narrow.a).all()
         assert np.abs(found.a).max() > 1.1 * np.abs(narrow.a).max()
