@@ -195,24 +195,31 @@ class Oscillation:
 
 
 @njit(cache=True, inline="always")  # type: ignore[untyped-decorator]
-def _step(omega: Any, zeta: Any, h: Any, u: Any, v: Any, f0: Any, f1: Any, f2: Any, f3: Any) -> Any:
-    """Offset and velocity ``h`` seconds on, under the acceleration f0 + f1 τ + f2 τ² + f3 τ³.
+def _free(omega: Any, zeta: Any, h: Any) -> Any:
+    """How offset u and velocity v swing on by ``h`` seconds: a, b, c, d of u' = a u + b v, v' = c u + d v."""
+    sigma, turning = zeta * omega, omega * np.sqrt(1.0 - zeta * zeta)
+    fading = np.exp(-sigma * h)
+    cosine = fading * np.cos(turning * h)
+    sine = fading * (np.sin(turning * h) / turning if turning * h > 1e-8 else h)
+    return cosine + sigma * sine, sine, -omega * omega * sine, cosine - sigma * sine
+
+
+@njit(cache=True, inline="always")  # type: ignore[untyped-decorator]
+def _step(free: Any, square: Any, drag: Any, h: Any, u: Any, v: Any, f: Any) -> Any:
+    """Offset and velocity ``h`` seconds on, under the acceleration f₀ + f₁ τ + f₂ τ² + f₃ τ³.
 
     The cubic p with p̈ + 2ζω ṗ + ω² p = f is followed exactly, and the rest swings freely.
     """
-    square, drag = omega * omega, 2.0 * zeta * omega
-    p3 = f3 / square
-    p2 = (f2 - 3.0 * drag * p3) / square
-    p1 = (f1 - 2.0 * drag * p2 - 6.0 * p3) / square
-    p0 = (f0 - drag * p1 - 2.0 * p2) / square
-    sigma, turning = zeta * omega, omega * np.sqrt(1.0 - zeta * zeta)
-    fading = np.exp(-sigma * h)
-    cosine = np.cos(turning * h)
-    sine = np.sin(turning * h) / turning if turning * h > 1e-8 else h
-    free, speed = u - p0, v - p1
-    later = fading * ((cosine + sigma * sine) * free + sine * speed)
-    faster = fading * ((cosine - sigma * sine) * speed - square * sine * free)
-    return later + p0 + h * (p1 + h * (p2 + h * p3)), faster + p1 + h * (2.0 * p2 + 3.0 * h * p3)
+    p3 = f[3] / square
+    p2 = (f[2] - 3.0 * drag * p3) / square
+    p1 = (f[1] - 2.0 * drag * p2 - 6.0 * p3) / square
+    p0 = (f[0] - drag * p1 - 2.0 * p2) / square
+    a, b, c, d = free
+    u, v = u - p0, v - p1
+    return (
+        a * u + b * v + p0 + h * (p1 + h * (p2 + h * p3)),
+        c * u + d * v + p1 + h * (2.0 * p2 + 3.0 * h * p3),
+    )
 
 
 @njit(cache=True, inline="always")  # type: ignore[untyped-decorator]
@@ -240,11 +247,15 @@ def _advance(
     for number in prange(len(moving)):
         point = moving[number]
         omega, zeta, fade_in = constants[0, point], constants[1, point], constants[2, point]
-        for axis in range(3):
-            u, v = offset[point, axis], velocity[point, axis]
-            offsets[0, point, axis] = u
-            for frame in range(len(elapsed) - 1):
+        square, drag = omega * omega, 2.0 * zeta * omega
+        offsets[0, point] = offset[point]
+        h = 0.0
+        free = _free(omega, zeta, h)
+        for frame in range(len(elapsed) - 1):
+            if elapsed[frame + 1] - elapsed[frame] != h:
                 h = elapsed[frame + 1] - elapsed[frame]
+                free = _free(omega, zeta, h)
+            for axis in range(3):
                 way = places[frame + 1, point, axis] - places[frame, point, axis]
                 v0, v1 = speeds[0, frame, point, axis], speeds[0, frame + 1, point, axis]
                 a0, a1 = speeds[1, frame, point, axis], speeds[1, frame + 1, point, axis]
@@ -256,6 +267,7 @@ def _advance(
                     end, slope = _felt(elapsed[frame + 1] / fade_in, fade_in, a1, jerk)
                     c2 = (3.0 * (end - c0) / h - 2.0 * c1 - slope) / h
                     c3 = (c1 + slope - 2.0 * (end - c0) / h) / h**2
-                u, v = _step(omega, zeta, h, u, v, -c0, -c1, -c2, -c3)
+                u, v = offset[point, axis], velocity[point, axis]
+                u, v = _step(free, square, drag, h, u, v, (-c0, -c1, -c2, -c3))
+                offset[point, axis], velocity[point, axis] = u, v
                 offsets[frame + 1, point, axis] = u
-            offset[point, axis], velocity[point, axis] = u, v
