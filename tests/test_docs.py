@@ -113,7 +113,7 @@ def test_the_page_on_muscles_runs_and_says_what_it_shows(
         with np.load(tmp_path / f"{name}.npz") as file:
             return np.asarray(file["points"])
 
-    ways = ["joints", "anticipating", "half", "rest", "plain", "tense", "edited"]
+    ways = ["joints", "motion", "anticipating", "half", "rest", "plain", "tense", "edited"]
     for one, other in combinations(ways, 2):  # each way of activation, and the edit, is seen in the skin
         assert 1e-4 < np.abs(points(one) - points(other)).max() < 0.05, f"{one}, {other}"
 
