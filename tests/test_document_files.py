@@ -27,7 +27,7 @@ from ecorche.errors import DocumentError, WriteError
 from fuzz import damaged
 
 FIXTURES = Path(__file__).parent / "fixtures"
-FIRST, FIXTURE = (FIXTURES / f"tube-version-{version}.ecorche" for version in (1, 3))
+FIRST, FIXTURE = (FIXTURES / f"tube-version-{version}.ecorche" for version in (1, 4))
 
 
 @pytest.fixture
@@ -91,7 +91,7 @@ def test_a_rig_of_the_first_version_is_read_and_written_in_this_one(tmp_path: Pa
     spec = write_rig(tmp_path / FIRST.name, rig)
     back = read_rig(tmp_path / FIRST.name)
     assert back.spec == spec == rig.spec  # the arrays are the same, so is their hash
-    assert json.loads((tmp_path / FIRST.name).read_text())["version"] == 3
+    assert json.loads((tmp_path / FIRST.name).read_text())["version"] == 4
 
 
 def test_painted_weights_are_numbers_from_zero_to_one(tmp_path: Path) -> None:
@@ -183,7 +183,7 @@ def spoil_hash(path: Path, arrays: Path) -> None:
 
 
 def spoil_rename_map(path: Path, arrays: Path) -> None:
-    path.write_text(path.read_text().replace('"fat"', '"fatt"'))
+    path.write_text(path.read_text().replace('"fat": {', '"fatt": {'))
 
 
 def spoil_mesh(path: Path, arrays: Path) -> None:

@@ -23,7 +23,7 @@ from ecorche.skeleton.human_limits import human_joint, human_joint_names
 from ecorche.skeleton.joint_values import joint_from_values, values_from_joint
 
 FIXTURES = Path(__file__).parent / "fixtures"
-VALID: dict[str, Any] = json.loads((FIXTURES / "tube-version-3.ecorche").read_text())
+VALID: dict[str, Any] = json.loads((FIXTURES / "tube-version-4.ecorche").read_text())
 
 
 def refusal(change: Callable[[dict[str, Any]], object]) -> str:
@@ -56,10 +56,13 @@ def test_version_1_is_read_as_a_rig_without_muscles() -> None:
     assert again.pop("muscles") == {
         "named": {},
         "lofted": {},
+        "lines": {},
+        "fields": {},
         "volume": "exact",
         "activation": {"source": "joints", "value": 0.0},
         "gains": {},
     }
+    assert again.pop("body_type") == {"bulk": 1.0, "fat": 0.0}
     assert again["skeleton"].pop("virtual_scapulae") == {}
     for new in ("virtual_scapulae", "muscles", "lofted"):
         assert again["skeleton"]["set_aside"].pop(new) == {}
@@ -125,10 +128,10 @@ def test_version_1_is_read_as_a_rig_without_muscles() -> None:
         (lambda d: d.update(version="1"), ["version '1' is not a whole number"]),
         (lambda d: d.update(version=0), ["version 0 is not a whole number from 1"]),
         (lambda d: d.update(version=True), ["version True is not a whole number"]),
-        (lambda d: d.pop("version"), ["'version' is missing", 'Add "version": 3']),
+        (lambda d: d.pop("version"), ["'version' is missing", 'Add "version": 4']),
         (
             lambda d: d.update(version=7),
-            ["written by a newer Ecorche (version 7; this one reads up to 3)", "Upgrade"],
+            ["written by a newer Ecorche (version 7; this one reads up to 4)", "Upgrade"],
         ),
     ],
 )

@@ -23,7 +23,7 @@ from ecorche.errors import DocumentError
 from ecorche.io.formats import read_character
 from ecorche.muscles.lofted import LoftedMuscle, Rings, Wrap
 
-FIXTURE = Path(__file__).parent / "fixtures" / "tube-version-3.ecorche"
+FIXTURE = Path(__file__).parent / "fixtures" / "tube-version-4.ecorche"
 VALID: dict[str, Any] = json.loads(FIXTURE.read_text())
 BULGE, BRANCH = "bulge, left", "branch, left"
 
@@ -78,7 +78,9 @@ def rig(tmp_path: Path) -> Rig:
     kept = read_rig(FIXTURE)
     document = made.spec.model_copy(
         update={
-            "muscles": kept.spec.muscles.model_copy(update={"named": {}, "gains": {}}),
+            "muscles": kept.spec.muscles.model_copy(
+                update={"named": {}, "gains": {}, "lines": {}, "fields": {}}
+            ),
             "maps": kept.spec.maps,
         }
     )

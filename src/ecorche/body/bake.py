@@ -14,6 +14,7 @@ from typing import TypeVar
 
 from ecorche.body.evaluate import LiveFrames
 from ecorche.body.frames import Frame, Frames
+from ecorche.body.muscle_meshes import MuscleFrames
 from ecorche.body.spool import Spool
 from ecorche.body.take import Take
 from ecorche.version import __version__
@@ -83,12 +84,13 @@ def _key(take: Take) -> str:
         digest.update(take.motion.times.tobytes() + take.motion.local.tobytes())
         for name in sorted(take.motion.morph_weights):
             digest.update(name.encode() + take.motion.morph_weights[name].tobytes())
-    if isinstance(take.frames, LiveFrames):
-        methods = [type(s).__name__ for s in take.frames.body.skinnings]
-        digest.update(repr((methods, take.frames.posed is not None)).encode())
-        if take.frames.activation is not None:
-            digest.update(take.frames.activation.tobytes())
-        for muscles in (take.frames.body.muscles, take.frames.body.lofts):
+    live = take.frames.live if isinstance(take.frames, MuscleFrames) else take.frames
+    if isinstance(live, LiveFrames):
+        methods = [type(s).__name__ for s in live.body.skinnings]
+        digest.update(repr((methods, live.posed is not None, live.dynamics.value)).encode())
+        if live.activation is not None:
+            digest.update(live.activation.tobytes())
+        for muscles in (live.body.muscles, live.body.lofts, live.body.lines):
             if muscles is not None:
                 muscles.feed(digest.update)
     return digest.hexdigest()

@@ -56,12 +56,14 @@ class SkinnedMesh:
         own_bind: ``bind_world · inverse_bind`` of every joint, shape (joints, 4, 4), where this
             mesh was bound in another pose than the character; else None.
         skinning: The skinning method the file asks for, or None where it does not say.
+        scope: What it stands under in files that have groups, such as ``"Muscles"``; None for the top.
     """
 
     mesh: Mesh
     weights: SkinWeights | None
     own_bind: npt.NDArray[np.float64] | None = None
     skinning: str | None = None
+    scope: str | None = None
 
     @property
     def name(self) -> str:

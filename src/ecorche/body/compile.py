@@ -18,9 +18,11 @@ from ecorche.skin.methods import Skinning, make_skinning
 from ecorche.skin.normals import Normals
 
 if TYPE_CHECKING:
+    from ecorche.body.lines import BodyLines
     from ecorche.body.lofts import BodyLofts
     from ecorche.body.muscles import BodyMuscles
     from ecorche.muscles.activation import ActivationSource
+    from ecorche.muscles.line_muscle import LineMuscle
     from ecorche.muscles.lofted import LoftedMuscle
     from ecorche.muscles.muscle import Muscle
 
@@ -38,9 +40,11 @@ class Body:
             coincide stay closed.
         muscles: The muscles below the skin over which it slides; None for a body without.
         lofts: The muscles found in the skin, which it follows as joints; None for a body without.
-        activation: How active all of them are over a motion, first ``muscles`` and then ``lofts``.
+        activation: How active all muscles are over a motion: ``muscles``, then ``lofts``, then ``lines``.
         limb_skinnings: How each mesh follows the skeleton alone, where muscle joints move it too; None for a
             body without ``lofts``.
+        lines: The muscles that are meshes on action lines, which do not move the skin yet; None for a body
+            without.
     """
 
     character: Character
@@ -50,22 +54,24 @@ class Body:
     lofts: BodyLofts | None = None
     activation: ActivationSource | None = None
     limb_skinnings: tuple[Skinning | None, ...] | None = None
+    lines: BodyLines | None = None
 
     def without_muscles(self) -> Body:
         """The same character by plain skinning."""
         skinnings = self.skinnings if self.limb_skinnings is None else self.limb_skinnings
         return Body(self.character, skinnings, self.normals)
 
-    def activations(self, of_all: Floats | None) -> tuple[Floats | None, Floats | None]:
-        """The activation of all muscles as that of ``muscles`` and that of ``lofts``."""
-        if of_all is None or self.lofts is None:
-            return of_all, None
+    def activations(self, of_all: Floats | None) -> tuple[Floats | None, Floats | None, Floats | None]:
+        """The activation of all muscles as those of ``muscles``, of ``lofts`` and of ``lines``."""
+        if of_all is None or (self.lofts is None and self.lines is None):
+            return of_all, None, None
         first = 0 if self.muscles is None else len(self.muscles.musculature.muscles)
-        return of_all[:first], of_all[first:]
+        second = first + (0 if self.lofts is None else len(self.lofts.lofts.muscles))
+        return of_all[:first], of_all[first:second], of_all[second:]
 
     def bulge(self, activation: Floats | None) -> Floats:
-        """The bulge T of all muscles, first ``muscles`` and then ``lofts``, (M,); see `activations`."""
-        kinds = zip((self.muscles, self.lofts), self.activations(activation), strict=True)
+        """The bulge T of the muscles that move the skin, first ``muscles`` and then ``lofts``, (M,)."""
+        kinds = zip((self.muscles, self.lofts), self.activations(activation)[:2], strict=True)
         return np.concatenate([np.zeros(0), *(kind.bulge(a) for kind, a in kinds if kind is not None)])
 
     def morph_weights_at_rest(self) -> dict[str, float]:
@@ -99,22 +105,25 @@ def compile_body(
         skinnings=tuple(_mesh_skinning(mesh, character, skinning) for mesh in character.meshes),
         normals=Normals([mesh.mesh for mesh in character.meshes]),
     )
-    if rig is None or not (rig.spec.muscles.named or rig.spec.muscles.lofted):
+    if rig is None or rig.spec.muscles.count == 0:
         return plain
+    from ecorche.body.lines import compile_lines
     from ecorche.body.lofts import compile_lofts, lofted_skinnings
     from ecorche.body.muscles import compile_muscles, rig_activation
 
     still = np.zeros((character.skeleton.joint_count, 4, 4))
     bind = skinned_points(plain, still, (None,) * len(character.meshes))
     muscles, lofts = compile_muscles(character, rig, bind), compile_lofts(character, rig, bind)
+    lines = compile_lines(character, rig)
     skinnings, limb_skinnings = plain.skinnings, None
     if lofts is not None:
         methods = [_method(mesh, skinning) for mesh in character.meshes]
         skinnings, limb_skinnings = lofted_skinnings(character, lofts, skinnings, methods), skinnings
     if activation is None:
-        all_muscles: list[Muscle | LoftedMuscle] = [
+        all_muscles: list[Muscle | LoftedMuscle | LineMuscle] = [
             *(() if muscles is None else muscles.musculature.muscles),
             *(() if lofts is None else lofts.lofts.muscles),
+            *(() if lines is None else lines.designed),
         ]
         activation = rig_activation(character, rig, all_muscles)
     return replace(
@@ -124,6 +133,7 @@ def compile_body(
         lofts=lofts,
         activation=activation,
         limb_skinnings=limb_skinnings,
+        lines=lines,
     )
 
 

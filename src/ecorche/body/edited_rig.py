@@ -33,7 +33,7 @@ def with_muscles(rig: Rig, named: Mapping[str, MuscleSpec], lofted: Mapping[str,
     aside = rig.spec.skeleton.set_aside
     if aside is not None:  # they may come back
         left += [*aside.muscles.values(), *aside.lofted.values()]
-    groups = {m.group for m in left}
+    groups = {m.group for m in left} | {m.group for m in muscles.lines.values()}
     before = {m.influence.painted for _, m in rig.spec.muscles.each()}
     unused = before - {m.influence.painted for m in left}
     gains = {group: gain for group, gain in muscles.gains.items() if group in groups}
@@ -63,8 +63,14 @@ def found_muscle(rig: Rig, character: Character, name: str) -> LoftedMuscle:
 
 
 def require_known(rig: Rig, name: str) -> None:
-    """Refuse the name of a muscle that the rig does not have."""
-    known = _names(rig)
+    """Refuse the name of a muscle that the rig does not have, or that only its file can change."""
+    if name in rig.spec.muscles.lines:
+        raise DocumentError(
+            f"{name!r} is a mesh on action lines",
+            where=rig.source,
+            remedy="Edit it under muscles.lines in the file, or take it out there",
+        )
+    known = [name for (*_, name), _ in rig.spec.muscles.each()]
     if name not in known:
         raise DocumentError(f"there is no muscle {name!r}", where=rig.source, remedy=suggestion(name, known))
 
@@ -90,4 +96,4 @@ def joint_called(character: Character, name: str) -> int:
 
 
 def _names(rig: Rig) -> list[str]:
-    return [name for (*_, name), _ in rig.spec.muscles.each()]
+    return [*(name for (*_, name), _ in rig.spec.muscles.each()), *rig.spec.muscles.lines]

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from ecorche.body.compile import Body, morphed_points, skinned_points
 from ecorche.body.frames import Frame, Frames, PointSet
+from ecorche.dynamics.setting import Dynamics
 from ecorche.errors import MotionError
 from ecorche.skeleton.kinematics import difference_from_bind
 from ecorche.skeleton.motion import Motion
+
+if TYPE_CHECKING:
+    from ecorche.body.lines import LineMotion
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +49,7 @@ def evaluate(body: Body, pose: Pose) -> Frame:
 
 def posed_points(body: Body, pose: Pose, moved: npt.NDArray[np.float64]) -> tuple[PointSet, ...]:
     """Points of every mesh after blend shapes, skinning and muscles, each (vertices, 3) [m]."""
-    active, active_lofts = body.activations(pose.activation)
+    active, active_lofts, _ = body.activations(pose.activation)
     all_joints = moved if body.lofts is None else body.lofts.extended(moved, active_lofts)
     bare = (None,) * len(body.character.meshes)
     if pose.posed is not None:
@@ -75,6 +81,9 @@ class LiveFrames:
         motion: Its joints over time, on the body's own skeleton.
         posed: A posed cache with as many frames, which replaces our skinning.
         activation: Of each muscle, (frames, muscles); None asks the body's own source about this motion.
+        dynamics: Whether muscles on action lines swing after the bones.
+        whole: The motion that this one is a part of, and the numbers of its first and last frame there: what
+            has a history begins there; None where it is the whole.
 
     Attributes:
         activation: Of each muscle, shape (frames, muscles); None for a body without muscles.
@@ -86,6 +95,9 @@ class LiveFrames:
         motion: Motion,
         posed: Frames | None = None,
         activation: npt.NDArray[np.float64] | None = None,
+        *,
+        dynamics: Dynamics = Dynamics.OFF,
+        whole: tuple[Motion, int, int] | None = None,
     ) -> None:
         if motion.skeleton is not body.character.skeleton:
             raise MotionError(
@@ -104,6 +116,24 @@ class LiveFrames:
         if activation is None and body.activation is not None:
             activation = body.activation.over(motion)
         self.activation = activation
+        self.dynamics, self._whole = dynamics, whole
+
+    @cached_property
+    def lines(self) -> LineMotion | None:
+        """The muscles on action lines through the motion; None for a body without."""
+        if self.body.lines is None:
+            return None
+        if self._whole is None:
+            return self.body.lines.over(self.motion, self.dynamics)
+        motion, first, last = self._whole
+        return self.body.lines.over(motion, self.dynamics).part(first, last)
+
+    def line_points(self, index: int) -> npt.NDArray[np.float64]:
+        """Vertices of all muscles on action lines in a frame [m], (vertices, 3); none of a body without."""
+        if self.lines is None:
+            return np.zeros((0, 3))
+        active = None if self.activation is None else self.activation[index]
+        return self.lines.points(index, self.body.activations(active)[2])
 
     def __len__(self) -> int:
         return self.motion.frame_count

@@ -14,11 +14,15 @@ from ecorche.base.rotations import xyzw_from_axis_angle
 from ecorche.base.transforms import compose
 from ecorche.body.character import Character
 from ecorche.body.compile import Body, compile_body
+from ecorche.body.lines import BodyLines
 from ecorche.body.lofts import BodyLofts
 from ecorche.body.muscles import BodyMuscles
 from ecorche.body.rig import joint_models
 from ecorche.document.files import Rig
 from ecorche.errors import EcorcheError
+from ecorche.muscles.line_muscle import LineMuscle
+from ecorche.muscles.line_musculature import LineMusculature
+from ecorche.muscles.lines.admissible import CollisionNode
 from ecorche.muscles.loft import THINNEST
 from ecorche.muscles.lofted import LoftedMuscle
 from ecorche.muscles.lofted_posing import Lofts
@@ -39,6 +43,8 @@ STEP = 15.0
 """Between poses of one joint [degrees]."""
 CHUNK = 256
 """Poses at a time: memory does not grow with the length of a motion."""
+LINE_POSES = 16
+"""Of each chunk, so many poses at most are measured of muscles that are meshes: each is a whole mesh."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +63,9 @@ class MuscleSummary:
         gain: How much of its effect on the skin is shown.
         found: Whether it was found in the skin; else it is one of the template, or drawn like one.
         prominence: How far the skin over a found one stands out [m]; 0 where nobody measured it.
+        lines: Action lines of a muscle that is a mesh; 0 of others. Its vertices are its own.
+        attachments: Bones at its origin and its insertion.
+        doubts: How many things were not certain when it was built.
     """
 
     name: str
@@ -73,15 +82,19 @@ class MuscleSummary:
     gain: float
     found: bool = False
     prominence: float = 0.0
+    lines: int = 0
+    attachments: str = ""
+    doubts: int = 0
 
 
 @dataclass(frozen=True)
 class MusclesSummary:
-    """All muscles, and the poses their ranges are told over."""
+    """All muscles, and the poses their ranges are told over; notes name those that could not be compiled."""
 
     over: str
     poses: int
     muscles: tuple[MuscleSummary, ...]
+    notes: tuple[str, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""
@@ -118,7 +131,7 @@ def summarise_muscles(character: Character, rig: Rig, motion: Motion | None = No
             the character's own clips.
     """
     body = compile_body(character, rig=rig)
-    if body.muscles is None and body.lofts is None:
+    if body.muscles is None and body.lofts is None and body.lines is None:
         return None
     over, poses = _poses(character, rig, motion, body)
     measured = _Measured(body)
@@ -130,7 +143,11 @@ def summarise_muscles(character: Character, rig: Rig, motion: Motion | None = No
         rows += _spindle_rows(body.muscles, measured.spindles, measured.poses)
     if body.lofts is not None and measured.lofts is not None:
         rows += _loft_rows(body.lofts, measured.lofts, measured.poses)
-    return MusclesSummary(over, measured.poses, tuple(rows))
+    notes: tuple[str, ...] = ()
+    if body.lines is not None and measured.lines is not None:
+        rows += _line_rows(body.lines, measured.lines, measured.line_poses)
+        notes = body.lines.musculature.notes
+    return MusclesSummary(over, measured.poses, tuple(rows), notes)
 
 
 class _Range:
@@ -145,15 +162,23 @@ class _Range:
         """More poses, (poses, M) each."""
         self.shortest = np.minimum(self.shortest, lengths.min(axis=0))
         self.longest = np.maximum(self.longest, lengths.max(axis=0))
-        self.error = np.maximum(self.error, np.abs(volumes / self.volume - 1.0).max(axis=0))
+        kept = np.where(self.volume > 0.0, self.volume, 1.0)  # an open mesh has none to keep
+        drift = np.where(self.volume > 0.0, np.abs(volumes / kept - 1.0), 0.0)
+        self.error = np.maximum(self.error, drift.max(axis=0))
         self.held += held.sum(axis=0)
 
 
 class _Measured:
-    """Lengths and volumes of a body's muscles of either kind."""
+    """Lengths and volumes of a body's muscles of all kinds."""
 
     def __init__(self, body: Body) -> None:
-        self.poses = 0
+        self.poses = self.line_poses = 0
+        self.lines: _Range | None = None
+        self._meshes: LineMusculature | None = None
+        if body.lines is not None:
+            self._meshes = meshes = body.lines.musculature
+            lengths = meshes.lengths(np.ones(len(meshes.tendon)))
+            self.lines = _Range(lengths, _mesh_volumes(meshes, meshes.meshes.bind))
         self.spindles: _Range | None = None
         self.lofts: _Range | None = None
         self._musculature: Musculature | None = None
@@ -179,6 +204,15 @@ class _Measured:
         if self._shapes is not None and self.lofts is not None:
             lengths = self._shapes.lengths(moved)
             self.lofts.add(lengths, *self._volumes(lengths))
+        meshes = self._meshes
+        if meshes is not None and self.lines is not None:
+            some = moved[:: -(-len(moved) // LINE_POSES)]
+            self.line_poses += len(some)
+            paths = meshes.paths.posed(some)
+            for pose, nodes, elongation in zip(some, paths.nodes, paths.elongation, strict=True):
+                posed = meshes.posed(pose, nodes, elongation)
+                volumes = _mesh_volumes(meshes, posed.points)
+                self.lines.add(meshes.lengths(elongation)[None], volumes[None], ~posed.held[None])
 
     def _volumes(self, lengths: Floats) -> tuple[Floats, npt.NDArray[np.bool_]]:
         """Volumes of lofts of lengths (poses, M) [m³], and whether they are as thin as can be."""
@@ -206,8 +240,34 @@ def _loft_rows(lofts: BodyLofts, over: _Range, poses: int) -> Iterator[MuscleSum
         yield replace(row, found=True, prominence=muscle.prominence)
 
 
+def _line_rows(lines: BodyLines, over: _Range, poses: int) -> Iterator[MuscleSummary]:
+    sizes = np.diff(lines.musculature.meshes.starts)
+    for m, muscle in enumerate(lines.musculature.muscles):
+        row = _row(muscle, over, m, poses, int(sizes[m]), 1.0)
+        ends = [
+            ", ".join(dict.fromkeys(held.bone for held in muscle.attachments if held.end == end))
+            for end in ("origin", "insertion")
+        ]
+        yield replace(
+            row,
+            lines=len(muscle.lines),
+            attachments=" → ".join(ends) if all(ends) else "",
+            doubts=len(muscle.doubts),
+        )
+
+
+def _mesh_volumes(meshes: LineMusculature, points: Floats) -> Floats:
+    """Volume that the closed pieces of each mesh enclose [m³], (M,); 0 where it has none."""
+    found = np.zeros(len(meshes.muscles))
+    for m, muscle in enumerate(meshes.meshes.muscles):
+        own = points[meshes.meshes.starts[m] : meshes.meshes.starts[m + 1]]
+        a, b, c = np.moveaxis(own[muscle.closed] - own[:1], 1, 0)
+        found[m] = np.sum(a * np.cross(b, c)) / 6.0
+    return found
+
+
 def _row(
-    muscle: Muscle | LoftedMuscle, over: _Range, m: int, poses: int, vertices: int, gain: float
+    muscle: Muscle | LoftedMuscle | LineMuscle, over: _Range, m: int, poses: int, vertices: int, gain: float
 ) -> MuscleSummary:
     return MuscleSummary(
         name=muscle.name,
@@ -273,6 +333,10 @@ def _crossed(skeleton: Skeleton, body: Body) -> npt.NDArray[np.bool_]:
     if body.lofts is not None:
         for muscle in body.lofts.lofts.muscles:
             nodes = below[:, [*muscle.joints, *(() if muscle.wrap is None else (muscle.wrap.joint,))]]
+            crossed |= nodes.any(axis=1) & ~nodes.all(axis=1)
+    if body.lines is not None:
+        for line in (line for muscle in body.lines.musculature.muscles for line in muscle.lines):
+            nodes = below[:, [node.joint for node in line.nodes if not isinstance(node, CollisionNode)]]
             crossed |= nodes.any(axis=1) & ~nodes.all(axis=1)
     return crossed
 

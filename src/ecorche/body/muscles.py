@@ -30,6 +30,7 @@ from ecorche.muscles.activation import (
 )
 from ecorche.muscles.activation_from_motion import MotionDriven
 from ecorche.muscles.centre_lines import stations
+from ecorche.muscles.line_muscle import LineMuscle
 from ecorche.muscles.lofted import LoftedMuscle
 from ecorche.muscles.muscle import Muscle
 from ecorche.muscles.musculature import Musculature, musculature
@@ -195,7 +196,7 @@ def compile_muscles(character: Character, rig: Rig, bind: Sequence[PointSet]) ->
 
 
 def rig_activation(
-    character: Character, rig: Rig, muscles: Sequence[Muscle | LoftedMuscle]
+    character: Character, rig: Rig, muscles: Sequence[Muscle | LoftedMuscle | LineMuscle]
 ) -> ActivationSource:
     """How active the muscles are by what the rig says."""
     said = rig.spec.muscles.activation
@@ -205,7 +206,7 @@ def rig_activation(
 
 
 def named_activation(
-    source: str, character: Character, rig: Rig, muscles: Sequence[Muscle | LoftedMuscle]
+    source: str, character: Character, rig: Rig, muscles: Sequence[Muscle | LoftedMuscle | LineMuscle]
 ) -> JointDriven | MotionDriven | Anticipating:
     """Activation by the joints the muscles act on: one of `BY_JOINTS`."""
     naming = recognise(character.skeleton, rig.spec.skeleton.mapping or None)

@@ -11,6 +11,7 @@ from ecorche.body.evaluate import LiveFrames
 from ecorche.body.rig import joint_models, require_bound
 from ecorche.body.take import Take
 from ecorche.document.files import Rig
+from ecorche.dynamics.setting import dynamics_named
 from ecorche.errors import SkeletonError
 from ecorche.muscles.activation import ActivationSource
 from ecorche.muscles.moving_scapulae import with_moving_scapulae
@@ -53,6 +54,7 @@ def perform(
     source_mapping: Mapping[str, str] | None = None,
     muscles: bool = True,
     activation: ActivationSource | None = None,
+    dynamics: str = "off",
 ) -> Performance:
     """A character in motion, its skin ready to be written or shown frame by frame.
 
@@ -71,7 +73,10 @@ def perform(
         source_mapping: The same for the motion's skeleton.
         muscles: Whether the rig's muscles move the skin.
         activation: How active they are; None takes what the rig says.
+        dynamics: ``"off"``, or ``"oscillation"``: muscles on action lines swing after the bones. Frames then
+            depend on all before, from the first of the whole motion on; `frames` cuts its part from that.
     """
+    setting = dynamics_named(dynamics)
     if rig is not None:
         require_bound(rig, character, rig.source)
         skinning = skinning or rig.spec.skinning.method
@@ -101,12 +106,14 @@ def perform(
     if limits:
         motion, clamped = _within_limits(motion, character, rig, mapping)
     body = compile_body(character, skinning=skinning, rig=rig if muscles else None, activation=activation)
-    active = None
+    active, part_of = None, None
     if frames is not None and body.activation is not None:
         # muscles look around in time: what is cut away still counts, so that a part is a part of the whole
         whole = _within_limits(whole, character, rig, mapping)[0] if limits else whole
         active = body.activation.over(whole)[frames[0] : frames[1] + 1]
-    return Performance(Take(character, motion, LiveFrames(body, motion, posed, active)), report, clamped)
+        part_of = whole, *frames
+    live = LiveFrames(body, motion, posed, active, dynamics=setting, whole=part_of)
+    return Performance(Take(character, motion, live), report, clamped)
 
 
 def _with_scapulae(motion: Motion, naming: Naming, report: RetargetReport) -> tuple[Motion, RetargetReport]:

@@ -190,6 +190,7 @@ def rebind(
     """
     old, shape = rig.bind, bind_shape(new)
     match = match_joints(old, rig.spec.skeleton.mapping, new.skeleton)
+    _require_joints_of_lines(rig, shape)
     partner = _match_meshes(rig, new, shape, meshes or {})
     alignment = align(old, new, match)
     maps: Maps = {}
@@ -227,13 +228,29 @@ def rebind(
         joints_moved_mm=_joints_moved(old, shape, match),
         edits_set_aside=tuple(sorted(lost)),
         edits_restored=tuple(sorted(back)),
-        muscles=len(carried.muscles) + len(carried.lofted),
+        muscles=len(carried.muscles) + len(carried.lofted) + len(rig.spec.muscles.lines),
         muscles_set_aside=tuple(carried.set_aside),
         muscles_restored=tuple(carried.restored),
         muscle_points_moved_mm=tuple(carried.moved_mm),
         notes=(*_notes(rig, spec.body, alignment, changed), *carried.notes),
     )
-    return Rig(spec, shape, {name: maps[name] for name in rig.spec.maps}, str(path)), report
+    held = {name: maps[name] for name in rig.spec.maps}
+    return Rig(spec, shape, held, str(path), rig.surfaces), report
+
+
+def _require_joints_of_lines(rig: Rig, new: BindShape) -> None:
+    """Refuse joints that moved under muscles that are meshes: these were modelled where the bones were."""
+    if not rig.spec.muscles.lines:
+        return
+    places = dict(zip(new.joint_names, new.joint_world, strict=True))
+    for name, world in zip(rig.bind.joint_names, rig.bind.joint_world, strict=True):
+        if name not in places or np.abs(places[name] - world).max() > 1e-6:
+            raise DocumentError(
+                f"joint {name!r} is {'elsewhere' if name in places else 'gone'}, and"
+                f" {len(rig.spec.muscles.lines)} muscles that are meshes were modelled for the old joints",
+                where=rig.source,
+                remedy="Make the rig anew from meshes that fit: ecorche rig --anatomy FOLDER CHARACTER",
+            )
 
 
 def _carry(

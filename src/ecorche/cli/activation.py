@@ -12,6 +12,7 @@ from ecorche.errors import EcorcheError
 if TYPE_CHECKING:
     from ecorche.cli.subject import Subject
     from ecorche.muscles.activation import ActivationSource
+    from ecorche.muscles.line_muscle import LineMuscle
     from ecorche.muscles.lofted import LoftedMuscle
     from ecorche.muscles.muscle import Muscle
 
@@ -28,7 +29,7 @@ def activation_source(text: str | None, subject: Subject) -> ActivationSource | 
     if text is None:
         return None
     rig = subject.rig
-    if rig is None or not next(rig.spec.muscles.each(), None):
+    if rig is None or rig.spec.muscles.count == 0:
         raise EcorcheError(
             "there are no muscles to activate",
             where="--activation",
@@ -36,14 +37,16 @@ def activation_source(text: str | None, subject: Subject) -> ActivationSource | 
         )
     import numpy as np
 
+    from ecorche.body.line_specs import line_muscles_of
     from ecorche.body.lofted_specs import lofted_muscles_of
     from ecorche.body.muscle_specs import muscles_of
     from ecorche.body.muscles import BY_JOINTS, named_activation, rig_activation
     from ecorche.muscles.activation import Constant
 
     skeleton = subject.character.skeleton
-    muscles: list[Muscle | LoftedMuscle] = [*muscles_of(rig, skeleton)[0]]
-    muscles += lofted_muscles_of(rig, skeleton)  # in the order of `Body.activation`
+    # in the order of `Body.activation`
+    muscles: list[Muscle | LoftedMuscle | LineMuscle] = [*muscles_of(rig, skeleton)[0]]
+    muscles += [*lofted_muscles_of(rig, skeleton), *line_muscles_of(rig, skeleton)]
     if text == "rest":
         return Constant(np.zeros(len(muscles)))
     if text in BY_JOINTS:

@@ -18,6 +18,13 @@ class Feet(StrEnum):
     planted = "planted"
 
 
+class Swing(StrEnum):
+    """How flesh lags behind the bones."""
+
+    off = "off"
+    oscillation = "oscillation"
+
+
 class Method(StrEnum):
     """Skinning methods."""
 
@@ -51,6 +58,13 @@ def bake(
     ),
     activation: str | None = ACTIVATION,
     without_muscles: bool = WITHOUT_MUSCLES,
+    dynamics: Swing = typer.Option(
+        Swing.off,
+        help="oscillation: muscles that are meshes swing after the bones; frames then depend on all before.",
+    ),
+    with_muscles: bool = typer.Option(
+        False, "--with-muscles", help="USD points, NPZ: write muscles that are meshes beside the skin."
+    ),
     usd_as: UsdAs = USD_AS,
     morph_targets: int = MORPH_TARGETS,
     tangents: bool = TANGENTS,
@@ -78,6 +92,8 @@ def bake(
 
     require_folder(output)
     module_for(output, "write_take", WriteError)
+    if with_muscles:
+        _require_room_for_muscles(output, usd_as, without_muscles)
     use_threads(threads)
     kept = frame_range(frames)
     names, motion_names = joint_mapping(mapping), joint_mapping(motion_mapping)
@@ -97,15 +113,19 @@ def bake(
         source_mapping=motion_names,
         muscles=not without_muscles,
         activation=None if without_muscles else activation_source(activation, subject),
+        dynamics=dynamics.value,
     )
+    take = performance.take
+    if with_muscles:
+        from ecorche.body.muscle_meshes import with_muscle_meshes
+
+        take = with_muscle_meshes(take)
     options = WriteOptions(
         usd_as=usd_as.value, morph_targets=morph_targets, mesh=mesh or subject.body, tangents=tangents
     )
     started = time.perf_counter()
     with progress_bar() as bar:
-        written = bake_take(
-            output, performance.take, lambda path, take: write_take(path, take, options), report_to(bar)
-        )
+        written = bake_take(output, take, lambda path, take: write_take(path, take, options), report_to(bar))
     seconds = time.perf_counter() - started
     if quiet:
         return
@@ -125,8 +145,27 @@ def bake(
     if isinstance(performance.take.frames, LiveFrames):
         for worn in worn_through(performance.take.frames):
             typer.echo(f"cover: {worn}")
+        if with_muscles and performance.take.frames.lines is not None:
+            for note in performance.take.frames.lines.notes:
+                typer.echo(f"note: {note}")
     count = len(performance.take.frames or ())
     typer.echo(
         f"{output}: {counted(count, 'frame')} in {seconds:.2f} s"
         + (f" ({count / max(seconds, 1e-9):.0f} frames/s)" if count > 1 else "")
     )
+
+
+def _require_room_for_muscles(output: Path, usd_as: UsdAs, without: bool) -> None:
+    """Refuse files that cannot hold meshes that move point by point beside the skin."""
+    from ecorche.errors import EcorcheError
+
+    suffix = output.suffix.lower()
+    if without:
+        remedy = "Leave out --without-muscles"
+    elif suffix not in (".usd", ".usda", ".usdc", ".usdz", ".npz"):
+        remedy = "Write .usdc or .npz"
+    elif suffix != ".npz" and usd_as is not UsdAs.points:
+        remedy = "Leave out --usd-as: muscles are written as points"
+    else:
+        return
+    raise EcorcheError("there is no room for muscles", where="--with-muscles", remedy=remedy)

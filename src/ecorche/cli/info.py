@@ -37,7 +37,8 @@ def info(
 ) -> None:
     """Show a character's joints by canonical name, meshes, weights, size, units and problems.
 
-    Of a rig also its muscles: length and range, volume error, vertices moved, force.
+    Of a rig also its muscles: length and range, volume error, vertices moved, force; of those that are meshes
+    their action lines and the bones they are attached to.
     """
     from ecorche.body.summary import summarise
     from ecorche.cli.options import joint_mapping
@@ -81,12 +82,15 @@ def info(
         console.print(joints)
         if muscles is not None:
             for kind, rows in (
-                ("muscles", [m for m in muscles.muscles if not m.found]),
+                ("muscles", [m for m in muscles.muscles if not m.found and not m.lines]),
                 ("muscles found in the skin", [m for m in muscles.muscles if m.found]),
+                ("muscles on action lines", [m for m in muscles.muscles if m.lines]),
             ):
                 if rows:
                     console.print(f"\n{len(rows)} {kind}; ranges over {escape(muscles.over)}")
-                    console.print(_muscle_table(rows))
+                    console.print(_line_table(rows) if rows[0].lines else _muscle_table(rows))
+            for line in muscles.notes:
+                console.print(f"note: {escape(line)}")
         if summary.baked_frames:
             console.print(f"baked skin: {summary.baked_frames} frames")
         for clip in summary.motions:
@@ -100,7 +104,7 @@ def info(
 
 def _muscles(subject: Subject, motion: Path | None, about: str | None) -> MusclesSummary | None:
     """The muscles of a rig, over a motion where one is given, and only those asked for."""
-    if subject.rig is None or not next(subject.rig.spec.muscles.each(), None):
+    if subject.rig is None or subject.rig.spec.muscles.count == 0:
         for option, given, what in (
             ("--motion", motion, "whose lengths a motion could change"),
             ("--muscle", about, "to choose among"),
@@ -122,6 +126,28 @@ def _muscles(subject: Subject, motion: Path | None, about: str | None) -> Muscle
         moved = perform(subject.character, read, rig=subject.rig, muscles=False).take.motion
     summary = summarise_muscles(subject.character, subject.rig, moved)
     return summary if summary is None or about is None else summary.about(about)
+
+
+def _line_table(muscles: Sequence[MuscleSummary]) -> Table:
+    """A row a muscle that is a mesh: its bones, lines, length and range, and how well it keeps its volume."""
+    from rich.markup import escape
+
+    counts = ("lines", "length mm", "range", "volume cm³", "volume error", "vertices", "F_max N", "doubts")
+    table = text_table("muscle", "origin → insertion", counts=counts)
+    for m in muscles:
+        table.add_row(
+            escape(m.name),
+            escape(m.attachments),
+            str(m.lines),
+            f"{1000.0 * m.length:.0f}",
+            f"{1000.0 * m.shortest:.0f}–{1000.0 * m.longest:.0f}",
+            f"{m.volume_cm3:.1f}" if m.volume_cm3 else "open",
+            f"{100.0 * m.volume_error:.2f} %" + (f", held {100.0 * m.held:.0f} %" if m.held else ""),
+            f"{m.vertices:,}",
+            f"{m.max_force:.0f}",
+            str(m.doubts or "–"),
+        )
+    return table
 
 
 def _muscle_table(muscles: Sequence[MuscleSummary]) -> Table:

@@ -114,7 +114,7 @@ def muscles(
     write_rig(target, _beside(edited.rig, rig, target))
     for line in edited.lines:
         typer.echo(line)
-    count = sum(1 for _ in edited.rig.spec.muscles.each())
+    count = edited.rig.spec.muscles.count
     typer.echo(f"{target}: {count} muscles")
 
 
@@ -163,8 +163,11 @@ def _list(character: Character, rig: Rig) -> None:
     from ecorche.cli.tables import text_console, text_table
 
     spec = rig.spec.muscles
+    if spec.lines:
+        typer.echo(f"{len(spec.lines)} muscles on action lines; list them: ecorche info {rig.source}")
     if not next(spec.each(), None):
-        typer.echo(f"{rig.source}: no muscles")
+        if not spec.lines:
+            typer.echo(f"{rig.source}: no muscles")
         return
     console = text_console()
     with console.capture() as text:

@@ -49,6 +49,15 @@ def rig(
         None,
         help="Take the muscles of this rig (.ecorche), human or creature, instead of the anatomical ones.",
     ),
+    anatomy: Path | None = typer.Option(
+        None,
+        metavar="FOLDER",
+        help="Take the muscles from meshes: a folder with muscles/, bones/ and perhaps sites/ in the"
+        " character's frame and unit.",
+    ),
+    bulk: float | None = typer.Option(
+        None, min=0.3, max=3.0, help="With --anatomy: how muscular, 1 as modelled."
+    ),
     joint_map: Path | None = typer.Option(
         None, help="JSON of the template's joint names to this character's, where names do not tell."
     ),
@@ -57,8 +66,8 @@ def rig(
     """Give a character muscles: writes the rig file (.ecorche) you edit and keep under version control.
 
     A humanoid gets the muscles of the anatomical template, fitted under its skin. Other creatures take
-    those that show in their skin (--muscles extract), those of a rig (--template), or none
-    (--without-muscles).
+    those that show in their skin (--muscles extract), those of a rig (--template), meshes of muscles
+    (--anatomy), or none (--without-muscles).
     """
     import time
 
@@ -79,6 +88,9 @@ def rig(
         )
     gains = muscle_gains(gain)
     _require_no_contradiction(muscles, keep, without_muscles, bool(gain), template, joint_map)
+    _require_anatomy_alone(
+        anatomy, bulk, character, muscles is not Muscles.template or without_muscles or bool(gain or template)
+    )
     given = None if template is None else read_rig(template)
     started = time.perf_counter()
     if character is None:
@@ -87,7 +99,18 @@ def rig(
     subject, names = character_in(character), joint_mapping(mapping)
     made = create_rig(subject, character, target, muscles=False, mapping=names)
     told: list[str] = []
-    if muscles is not Muscles.extract and not without_muscles:
+    if anatomy is not None:
+        from ecorche.body.anatomy_rig import with_anatomy
+        from ecorche.io.anatomy_folder import bones_of_character, read_anatomy_folder
+
+        with _working("reading the anatomy"):
+            folder = read_anatomy_folder(anatomy, subject.up_axis, subject.metres_per_unit)
+        with _working(f"building {len(folder.muscles)} muscles on action lines"):
+            made, built = with_anatomy(
+                made, subject, folder, bones_of_character(subject), bulk=1.0 if bulk is None else bulk
+            )
+        told += built.told()
+    elif muscles is not Muscles.extract and not without_muscles:
         from ecorche.body.place_muscles import (
             rig_placement,
             template_placement,
@@ -127,14 +150,16 @@ def rig(
         typer.echo(line)
     typer.echo(
         f"{target}: {len(spec.skeleton.mapping)} of {len(made.bind.joint_names)} joints have canonical names,"
-        f" {len(spec.muscles.named) + len(spec.muscles.lofted)} muscles,"
+        f" {spec.muscles.count} muscles,"
         f" {time.perf_counter() - started:.1f} s"
     )
     if spec.arrays is not None:
         typer.echo(f"{target.with_name(spec.arrays.file)}: its arrays; keep the two together")
     if spec.muscles.lofted:
         typer.echo(f"list, mark, merge or remove them: ecorche muscles {target}")
-    if spec.muscles.named or spec.muscles.lofted:
+    if spec.muscles.lines:
+        typer.echo(f"list them: ecorche info {target}; they do not move the skin yet")
+    if spec.muscles.count:
         typer.echo(f"see it: ecorche render {target} --layers muscles -o {target.with_suffix('.png')}")
     typer.echo(f"move it: ecorche bake {target} --motion MOTION -o {target.with_suffix('.usdc')}")
 
@@ -159,6 +184,27 @@ def _require_no_contradiction(
     else:
         return
     raise EcorcheError("the options contradict each other", remedy=remedy)
+
+
+def _require_anatomy_alone(
+    anatomy: Path | None, bulk: float | None, character: Path | None, other: bool
+) -> None:
+    """Refuse what --anatomy leaves no room for, and what needs it."""
+    if anatomy is None:
+        if bulk is not None:
+            raise EcorcheError(
+                "there are no meshes to make thicker", where="--bulk", remedy="Give --anatomy too"
+            )
+        return
+    if other:
+        raise EcorcheError(
+            "the options contradict each other",
+            remedy="--anatomy excludes --muscles, --keep, --gain, --template and --without-muscles",
+        )
+    if character is None:
+        raise EcorcheError(
+            "an anatomy needs the character it was modelled for", where="--anatomy", remedy="Name its file"
+        )
 
 
 @contextmanager

@@ -27,6 +27,12 @@ from ecorche.document.migrate import migrate
 from ecorche.document.problems import document_error
 from ecorche.document.sidecar import LARGEST_FILE, arrays_from_bytes, arrays_to_bytes
 from ecorche.document.spec import ArraysRef, RigSpec
+from ecorche.document.surfaces import (
+    MuscleSurface,
+    arrays_from_surfaces,
+    require_surfaces,
+    surfaces_from_arrays,
+)
 from ecorche.document.text import layout, parse, spelled
 from ecorche.errors import DocumentError, EcorcheError, WriteError
 
@@ -42,12 +48,14 @@ class Rig:
         bind: The shape it was made for.
         maps: Values a vertex of each map the spec names, (vertices,) or (vertices, components).
         source: The file it came from, for messages.
+        surfaces: Meshes of the muscles on action lines, by the names the spec gives them.
     """
 
     spec: RigSpec
     bind: BindShape
     maps: Mapping[str, npt.NDArray[np.generic]] = field(default_factory=dict)
     source: str = ""
+    surfaces: Mapping[str, MuscleSurface] = field(default_factory=dict)
 
 
 def read_rig(path: str | os.PathLike[str]) -> Rig:
@@ -65,9 +73,11 @@ def read_rig(path: str | os.PathLike[str]) -> Rig:
     bind = bind_from_arrays(arrays, arrays_path)
     # the text is what a person edits: a map taken out of it is gone
     maps = {name: arrays[f"maps/{name}"] for name in spec.maps if f"maps/{name}" in arrays}
-    rig = Rig(spec, bind, maps, str(path))
+    surfaces = surfaces_from_arrays(arrays, (m.surface for m in spec.muscles.lines.values()), arrays_path)
+    rig = Rig(spec, bind, maps, str(path), surfaces)
     unnamed = [n.removeprefix("maps/") for n in arrays if n.startswith("maps/") and n[5:] not in spec.maps]
     _require_maps(rig, path, unnamed)
+    _require_surfaces(rig, path)
     return rig
 
 
@@ -108,8 +118,14 @@ def write_rig(path: str | os.PathLike[str], rig: Rig) -> RigSpec:
     require_rig_name(path, WriteError)
     require_folder(path)
     _require_maps(rig, path)
+    _require_surfaces(rig, path)
+    named = {muscle.surface for muscle in rig.spec.muscles.lines.values()}
     content = arrays_to_bytes(
-        {**arrays_from_bind(rig.bind), **{f"maps/{name}": a for name, a in rig.maps.items()}}
+        {
+            **arrays_from_bind(rig.bind),
+            **{f"maps/{name}": a for name, a in rig.maps.items()},
+            **arrays_from_surfaces({name: s for name, s in rig.surfaces.items() if name in named}),
+        }
     )
     digest = hashlib.sha256(content).hexdigest()
     arrays = ArraysRef(file=f"{path.name}.{digest[:12]}.npz", sha256=digest)
@@ -202,6 +218,15 @@ def _require_maps(rig: Rig, where: object, unnamed: Sequence[str] = ()) -> None:
                 where=f"{where}, maps",
                 remedy="Name it there, with the mesh it is painted on",
             )
+
+
+def _require_surfaces(rig: Rig, where: object) -> None:
+    """Every muscle on action lines has a mesh that can be one."""
+    wanted = {
+        spelled(("muscles", "lines", name, "surface")): (muscle.surface, len(muscle.attachments))
+        for name, muscle in rig.spec.muscles.lines.items()
+    }
+    require_surfaces(rig.surfaces, wanted, where)
 
 
 def _require_weights(values: npt.NDArray[np.generic], name: str, where: str) -> None:

@@ -25,7 +25,16 @@ def _without_lofted_muscles(document: Document) -> Document:
     return document
 
 
-MIGRATIONS: dict[int, Callable[[Document], Document]] = {1: _without_muscles, 2: _without_lofted_muscles}
+def _without_line_muscles(document: Document) -> Document:
+    """Version 3 had no muscles on action lines and no body type; version 4's new fields may be left out."""
+    return document
+
+
+MIGRATIONS: dict[int, Callable[[Document], Document]] = {
+    1: _without_muscles,
+    2: _without_lofted_muscles,
+    3: _without_line_muscles,
+}
 """From this version to the next: takes the plain values of a file, returns new ones."""
 
 

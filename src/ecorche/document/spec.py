@@ -1,7 +1,7 @@
 """What a rig file says, field by field. Plain values only; angles in degrees, lengths in metres.
 
-The models here, in `joint_spec`, `muscle_spec` and `lofted_spec` are the format: the JSON Schema in
-``docs/schema`` is generated from them. A field that is added, renamed or removed needs a new version and a
+The models here, in `joint_spec`, `muscle_spec`, `lofted_spec` and `line_spec` are the format: the JSON Schema
+in ``docs/schema`` is generated from them. A field that is added, renamed or removed needs a new version and a
 migration (`migrate`).
 """
 
@@ -15,10 +15,11 @@ from pydantic import AfterValidator, Field, model_validator
 from ecorche.base.names import suggestion
 from ecorche.document.fields import MapName, Share, Spec, refusal
 from ecorche.document.joint_spec import JointSpec, VirtualScapulaSpec
+from ecorche.document.line_spec import BodyTypeSpec, FieldSpec, LineMuscleSpec
 from ecorche.document.lofted_spec import LoftedMuscleSpec
 from ecorche.document.muscle_spec import MuscleSpec, Name
 
-VERSION: Final = 3
+VERSION: Final = 4
 """The version of the rig format this Ecorche writes; it reads this one and all before."""
 
 
@@ -82,18 +83,27 @@ class MusclesSpec(Spec):
     """Each muscle of the template, or drawn like one, by its own name."""
     lofted: Mapping[Name, LoftedMuscleSpec] = Field(default_factory=dict)
     """Each muscle found in the skin, by its own name."""
+    lines: Mapping[Name, LineMuscleSpec] = Field(default_factory=dict)
+    """Each muscle that is a mesh on action lines, by its own name. They do not move the skin yet."""
+    fields: Mapping[Name, FieldSpec] = Field(default_factory=dict)
+    """What bends action lines, such as bones, by name."""
     volume: Literal["exact", "two_cone"] = "exact"
-    """What keeps their volume as they change length."""
+    """What keeps the volume of `named` ones as they change length."""
     activation: ActivationSpec = ActivationSpec()
     """How active they are when a bake is not told otherwise."""
     gains: Mapping[str, Annotated[float, Field(ge=0.0, le=10.0)]] = Field(default_factory=dict)
     """By group: how much of the muscles' effect on the skin is shown; 1 where a group is not named."""
 
     def each(self) -> Iterator[tuple[tuple[str, str, str], MuscleSpec | LoftedMuscleSpec]]:
-        """Every muscle of either kind, with its place in the file, which ends in its name."""
+        """Every muscle that moves the skin, with its place in the file, which ends in its name."""
         for kind, of_kind in (("named", self.named), ("lofted", self.lofted)):
             for name, muscle in of_kind.items():
                 yield ("muscles", kind, name), muscle
+
+    @property
+    def count(self) -> int:
+        """How many muscles there are of all kinds."""
+        return len(self.named) + len(self.lofted) + len(self.lines)
 
     def with_muscle(self, name: str, muscle: MuscleSpec | LoftedMuscleSpec) -> MusclesSpec:
         """The same with one muscle changed."""
@@ -113,6 +123,45 @@ def _require_trunk(name: str, lofted: Mapping[str, LoftedMuscleSpec]) -> None:
             "Write null for the one that is the trunk",
             place=("muscles", "lofted", name, "joins"),
         )
+
+
+def _require_line_parts(muscles: MusclesSpec) -> None:
+    """Fields that lines speak of, and lines that fields speak of, are there."""
+    for name, muscle in muscles.lines.items():
+        if name in muscles.named or name in muscles.lofted:
+            raise refusal(
+                f"two muscles are called {name!r}",
+                "Rename one of them: activations are given by name",
+                place=("muscles", "lines", name),
+            )
+        for number, line in enumerate(muscle.lines):
+            for row, field in enumerate(line.fields):
+                if field not in muscles.fields:
+                    raise refusal(
+                        f"there is no field {field!r}",
+                        f"Name one of muscles.fields. {suggestion(field, muscles.fields)}",
+                        place=("muscles", "lines", name, "lines", number, "fields", row),
+                    )
+    for name, field_spec in muscles.fields.items():
+        for row, ellipsoid in enumerate(field_spec.ellipsoids):
+            carrier = ellipsoid.on_line
+            if carrier is None:
+                continue
+            place = ("muscles", "fields", name, "ellipsoids", row, "on_line")
+            carrying = muscles.lines.get(carrier.muscle)
+            if carrying is None or carrying.path.model != "elastic":
+                elastic = [n for n, m in muscles.lines.items() if m.path.model == "elastic"]
+                raise refusal(
+                    f"there is no muscle {carrier.muscle!r} with elastic lines",
+                    suggestion(carrier.muscle, elastic),
+                    place=(*place, "muscle"),
+                )
+            if carrier.line >= len(carrying.lines):
+                raise refusal(
+                    f"{carrier.muscle!r} has no line {carrier.line}",
+                    f"Count from 0 to {len(carrying.lines) - 1}",
+                    place=(*place, "line"),
+                )
 
 
 class MapRef(Spec):
@@ -152,11 +201,13 @@ class ArraysRef(Spec):
 class RigSpec(Spec):
     """A rig file."""
 
-    version: Literal[3]
+    version: Literal[4]
     name: str
     character: CharacterRef
     body: str | None = None
     """The mesh that is the body; None takes the one that covers most joints."""
+    body_type: BodyTypeSpec = BodyTypeSpec()
+    """How muscular and how fat it is."""
     skeleton: SkeletonSpec = SkeletonSpec()
     skinning: SkinningSpec = SkinningSpec()
     muscles: MusclesSpec = MusclesSpec()
@@ -192,8 +243,10 @@ class RigSpec(Spec):
                     place=("muscles", "lofted", name, "joins"),
                 )
             _require_trunk(name, muscles.lofted)
+        _require_line_parts(muscles)
         aside = self.skeleton.set_aside or SetAside()
         groups = {muscle.group for _, muscle in muscles.each()} - {""}
+        groups |= {muscle.group for muscle in muscles.lines.values()} - {""}
         groups |= {m.group for m in aside.muscles.values()} | {m.group for m in aside.lofted.values()}
         for group in muscles.gains:
             if group not in groups:

@@ -9,6 +9,7 @@ One mesh, the body or the one named in the options, gives
     faces     (triangles, 3) int32; (faces, n) where all faces have n corners
     face_counts, face_indices   only where polygons differ in size; ``faces`` are then triangles
 
+Meshes under a scope, such as muscles, are written too, prefixed: ``Muscles/biceps/points``.
 With ``mesh="*"`` every mesh is written, its arrays prefixed with its name: ``Body/points``,
 ``Body/faces``; ``times`` is shared. ``numpy.load`` opens the file without pickle; arrays are
 stored uncompressed, so that they can be mapped into memory.
@@ -45,19 +46,23 @@ def write_take(path: Path, take: Take, options: WriteOptions) -> Written:
     character = take.character
     several = options.mesh == ALL_MESHES
     notes: list[str] = []
-    chosen = range(len(character.meshes)) if several else [chosen_mesh(character, options.mesh)]
+    one = 0 if several else chosen_mesh(character, options.mesh)
+    scoped = [n for n, mesh in enumerate(character.meshes) if mesh.scope is not None and n != one]
+    chosen = list(range(len(character.meshes))) if several else [one, *scoped]
     with whole_file(path) as partial, zipfile.ZipFile(partial, "w", zipfile.ZIP_STORED) as archive:
         _add(archive, "times", np.asarray(frames.times, np.float64))
         for number in chosen:
             mesh = character.meshes[number].mesh
-            prefix = f"{mesh.name}/" if several else ""
+            scope = character.meshes[number].scope
+            prefix = f"{mesh.name}/" if several or number != one else ""
+            prefix = f"{scope}/{prefix}" if prefix and scope is not None else prefix
             for name, values in _faces(mesh).items():
                 _add(archive, prefix + name, values)
             for name in ("points", "normals"):
                 _add_frames(archive, prefix + name, (getattr(f, name)[number] for f in _each(frames)), frames)
             if options.tangents:
                 _add_tangents(archive, f"{prefix}tangents", mesh, frames, number, notes)
-    if not several and len(character.meshes) > 1:
+    if not several and len(character.meshes) > len(chosen):
         notes.append(
             f'Mesh {character.meshes[chosen[0]].name!r} was written; the name "*" instead writes all.'
         )

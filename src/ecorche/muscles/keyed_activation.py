@@ -10,6 +10,7 @@ import numpy.typing as npt
 from ecorche.base.names import suggestion
 from ecorche.errors import EcorcheError
 from ecorche.muscles.activation import ActivationSource, Curves
+from ecorche.muscles.line_muscle import LineMuscle
 from ecorche.muscles.lofted import LoftedMuscle
 from ecorche.muscles.muscle import Muscle
 from ecorche.skeleton.motion import Motion
@@ -32,7 +33,7 @@ class KeyedActivation:
 
     def __init__(
         self,
-        muscles: Sequence[Muscle | LoftedMuscle],
+        muscles: Sequence[Muscle | LoftedMuscle | LineMuscle],
         curves: Mapping[str, Keys],
         others: ActivationSource,
     ) -> None:

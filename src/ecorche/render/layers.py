@@ -108,8 +108,8 @@ class Layers:
     ) -> None:
         self.result, self.frames, self._found = result, frames_of(result), found
         live = result.frames if isinstance(result.frames, LiveFrames) else None
-        muscled = live is not None and (live.body.muscles is not None or live.body.lofts is not None)
-        self._live = live if muscled else None
+        kinds = () if live is None else (live.body.muscles, live.body.lofts, live.body.lines)
+        self._live = live if any(kind is not None for kind in kinds) else None
         self.plain: Frames | None = None
         if plain is not None:
             self.plain = frames_of(plain)
@@ -215,9 +215,15 @@ class Layers:
         assert live is not None
         activation, body = live.activation, live.body
         assert activation is not None
+        active = activation
+        if body.lines is not None:  # meshes that could not be compiled are not shown
+            first = activation.shape[1] - len(body.lines.designed)
+            shown = [*range(first), *(first + body.lines.musculature.kept).tolist()]
+            active = activation[:, shown]
         shapes = MuscleShapes(
             None if body.muscles is None else body.muscles.musculature,
             None if body.lofts is None else body.lofts.lofts,
+            None if body.lines is None else body.lines.musculature,
         )
         still = {"tissue": shapes.tissue_colours, "muscle": shapes.own_colours}.get(colouring)
         colours = None if still is None else still()
@@ -225,8 +231,10 @@ class Layers:
         def look(number: int) -> Look:
             return Look(
                 live[number],
-                muscles=shapes.points(self._moved(number), np.concatenate(self._bulges(number))),
-                muscle_colours=shapes.activation_colours(activation[number]) if colours is None else colours,
+                muscles=shapes.points(
+                    self._moved(number), np.concatenate(self._bulges(number)), live.line_points(number)
+                ),
+                muscle_colours=shapes.activation_colours(active[number]) if colours is None else colours,
             )
 
         return Layer(look, shapes, bar=activation_bar() if colours is None else None)
@@ -277,7 +285,7 @@ class Layers:
         """The bulge T of the template's muscles and of those found in the skin, in a frame."""
         assert self._live is not None
         body, activation = self._live.body, self._live.activation
-        first, second = body.activations(None if activation is None else activation[number])
+        first, second, _ = body.activations(None if activation is None else activation[number])
         return (
             np.zeros(0) if body.muscles is None else body.muscles.bulge(first),
             np.zeros(0) if body.lofts is None else body.lofts.bulge(second),

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ecorche.base.smooth_step import smooth_step
+from ecorche.muscles.line_musculature import LineMusculature
 from ecorche.muscles.loft_mesh import loft_surfaces
 from ecorche.muscles.lofted_posing import Lofts
 from ecorche.muscles.musculature import Musculature
@@ -43,6 +44,10 @@ class _Surfaces(Protocol):
     starts: Ints
     width: Floats
 
+
+class _Posed(_Surfaces, Protocol):
+    """Surfaces that joints and bulge alone decide."""
+
     def points(self, difference: Floats, bulge: Floats) -> Floats: ...
 
 
@@ -52,37 +57,57 @@ class MuscleShapes:
     Args:
         musculature: Muscles of the template, or like them; None for a body without.
         lofts: Muscles found in the skin, which come after them; None for a body without.
+        lines: Muscles that are meshes, which come last; None for a body without.
     """
 
-    def __init__(self, musculature: Musculature | None, lofts: Lofts | None = None) -> None:
-        self._parts: list[_Surfaces] = []
+    def __init__(
+        self,
+        musculature: Musculature | None,
+        lofts: Lofts | None = None,
+        lines: LineMusculature | None = None,
+    ) -> None:
+        posed: list[_Posed] = []
         if musculature is not None and len(musculature.muscles):
-            self._parts.append(_SpindleShapes(musculature))
+            posed.append(_SpindleShapes(musculature))
         if lofts is not None and len(lofts.muscles):
-            self._parts.append(_LoftShapes(lofts))
-        firsts = np.cumsum([0, *(int(part.starts[-1]) for part in self._parts)])
+            posed.append(_LoftShapes(lofts))
+        self._posed = posed
+        parts: list[_Surfaces] = [*posed]
+        if lines is not None and len(lines.muscles):
+            parts.append(_LineShapes(lines))
+        firsts = np.cumsum([0, *(int(part.starts[-1]) for part in parts)])
         self.vertex_count = int(firsts[-1])
         self.triangles: Ints = np.concatenate(
             [np.zeros((0, 3), np.int32)]
-            + [part.triangles + first for part, first in zip(self._parts, firsts, strict=False)]
+            + [part.triangles + first for part, first in zip(parts, firsts, strict=False)]
         ).astype(np.int32)
-        sizes = [np.diff(part.starts) for part in self._parts]
-        self._names = names = [name for part in self._parts for name in part.names]
+        sizes = [np.diff(part.starts) for part in parts]
+        self._names = names = [name for part in parts for name in part.names]
         self._muscle = np.repeat(np.arange(len(names)), np.concatenate([np.zeros(0, np.int32), *sizes]))
-        width = np.concatenate([np.zeros(0), *(part.width for part in self._parts)])
+        width = np.concatenate([np.zeros(0), *(part.width for part in parts)])
         self._fleshy = smooth_step((width - TENDON_WIDTH) / (FLESH_WIDTH - TENDON_WIDTH))[:, None]
         # parts of one muscle share a shade; the golden ratio sets those after one another apart
         order = {name: n for n, name in enumerate(dict.fromkeys(names))}
         number = np.array([order[name] for name in names])
         self._shade = 1.0 + SHADES * (2.0 * ((number * 0.6180339887498949) % 1.0) - 1.0)
 
-    def points(self, difference: Floats, bulge: Floats) -> npt.NDArray[np.float32]:
-        """Vertices [m] (vertices, 3) for joints ``M − I`` (joints, 4, 4) and the bulge T (muscles,)."""
+    def points(
+        self, difference: Floats, bulge: Floats, meshes: Floats | None = None
+    ) -> npt.NDArray[np.float32]:
+        """Vertices [m] (vertices, 3) in a frame.
+
+        Args:
+            difference: ``M − I`` of the joints, (joints, 4, 4).
+            bulge: T of the muscles that are no meshes, (muscles,).
+            meshes: Vertices of those that are, which may have a history, (V, 3).
+        """
         found, first = [np.zeros((0, 3))], 0
-        for part in self._parts:
+        for part in self._posed:
             last = first + len(part.names)
             found.append(part.points(difference, bulge[first:last]))
             first = last
+        if meshes is not None:
+            found.append(meshes)
         return np.concatenate(found).astype(np.float32)
 
     def tissue_colours(self) -> Colours:
@@ -142,3 +167,18 @@ class _LoftShapes:
 
     def points(self, difference: Floats, bulge: Floats) -> Floats:
         return self._surfaces.points(self._lofts.posed(difference, bulge))
+
+
+class _LineShapes:
+    """Meshes on action lines; they are pale where a line's tendon runs through them."""
+
+    def __init__(self, lines: LineMusculature) -> None:
+        meshes = lines.meshes
+        self.names = tuple(m.muscle or m.name for m in lines.muscles)
+        self.starts = meshes.starts
+        self.triangles = np.concatenate(
+            [m.triangles + first for m, first in zip(meshes.muscles, meshes.starts, strict=False)]
+        ).astype(np.int32)
+        line_of_node = np.repeat(np.arange(lines.frames.line_count), np.diff(lines.frames.starts))
+        node = np.concatenate([m.node[:, 0] for m in meshes.muscles])
+        self.width = np.where(lines.tendon[node - line_of_node[node]], 0.0, 1.0)

@@ -49,9 +49,20 @@ class Scene:
         if character.images:
             kept = root.CreateAttribute("ecorche:images", Sdf.ValueTypeNames.AssetArray, True)
             kept.Set(Sdf.AssetPathArray([Sdf.AssetPath(texture(n)) for n in range(len(character.images))]))
-        names = unique_names(["Rig", "Skeleton", "Materials", *(mesh.name for mesh in character.meshes)])
+        scopes = list(dict.fromkeys(mesh.scope for mesh in character.meshes if mesh.scope is not None))
+        above = 3 + len(scopes)
+        names = unique_names(
+            ["Rig", "Skeleton", "Materials", *scopes, *(mesh.name for mesh in character.meshes)]
+        )
         self.rig, self.skeleton = self.root.AppendChild(names[0]), self.root.AppendChild(names[1])
-        self.mesh_paths = [self.root.AppendChild(name) for name in names[3:]]
+        folders: dict[str | None, Any] = {None: self.root}
+        for scope, name in zip(scopes, names[3:above], strict=True):
+            folders[scope] = self.root.AppendChild(name)
+            stage.DefinePrim(folders[scope], "Scope")
+        self.mesh_paths = [
+            folders[mesh.scope].AppendChild(name)
+            for mesh, name in zip(character.meshes, names[above:], strict=True)
+        ]
         materials = write_materials(stage, self.root.AppendChild(names[2]), character, texture, notes)
         doubles = [material.double_sided for material in character.materials]
         self.schemas: list[Any] = []

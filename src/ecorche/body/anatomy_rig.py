@@ -1,0 +1,268 @@
+"""Muscles for a rig from a folder of meshes: every muscle on its action lines, bones in their way.
+
+What the folder says is turned into what a person edits: lines of nodes, fields, attachments. A muscle that
+cannot be built is left out by name with the reason.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from ecorche.base.names import unique
+from ecorche.base.rotations import normalise
+from ecorche.base.threads import at_most_threads
+from ecorche.body.character import Character
+from ecorche.body.line_specs import field_specs, line_specs
+from ecorche.body.place_muscles import rounded
+from ecorche.document.files import Rig
+from ecorche.document.line_spec import BodyTypeSpec, FieldSpec, LineMuscleSpec
+from ecorche.document.problems import told_as_document_error
+from ecorche.document.spec import RigSpec
+from ecorche.errors import MeshError
+from ecorche.muscles.anatomy.anatomy_muscle import AnatomyMuscle
+from ecorche.muscles.anatomy.body_type import BodyType
+from ecorche.muscles.anatomy.bones import NEAR, BoneEllipsoid, deflectors_near
+from ecorche.muscles.anatomy.folder import AnatomyFolder
+from ecorche.muscles.anatomy.musculature_from_folder import FolderMusculature, musculature_from_folder
+from ecorche.muscles.anatomy.sites import SIDE
+from ecorche.muscles.line_actions import line_actions
+from ecorche.muscles.line_muscle import ActionLine, End, LineAttachment, LineMuscle
+from ecorche.muscles.line_musculature import LineMusculature
+from ecorche.muscles.lines.admissible import line_through
+from ecorche.muscles.lines.attached import Attached
+from ecorche.muscles.lines.fields import Field, FieldEllipsoid
+from ecorche.muscles.lines.muscle_on_lines import END_REACH
+
+Floats = npt.NDArray[np.float64]
+Side = Literal["left", "right", "middle", ""]
+
+STRENGTH = 3e5
+"""Force of a muscle by the area of its thickest section [N/m²], within what physiologists measure."""
+NAMED = 4
+"""So many names are told of a doubt that many share; the rig holds all."""
+
+
+@dataclass(frozen=True, eq=False)
+class AnatomyReport:
+    """What came of a folder, in sentences.
+
+    Attributes:
+        muscles: How many there are now, and of how many lines.
+        lines: See ``muscles``.
+        left_out: Why each of the others is not, by name.
+        doubts: What was not certain about each muscle, by name.
+        notes: What was guessed about bones and sites, and how meshes were bound.
+    """
+
+    muscles: int
+    lines: int
+    left_out: Mapping[str, str]
+    doubts: Mapping[str, tuple[str, ...]]
+    notes: tuple[str, ...]
+
+    def told(self) -> list[str]:
+        """The report: counted, with names; the rig's notes hold the rest."""
+        told = [f"{self.muscles} muscles on {self.lines} action lines"]
+        told += [f"left out: {name}: {why}" for name, why in self.left_out.items()]
+        by_doubt: dict[str, list[str]] = {}
+        for name, doubts in self.doubts.items():
+            for doubt in doubts:
+                if doubt.startswith("of that one"):  # told of the muscle that this one mirrors
+                    continue
+                by_doubt.setdefault(re.sub(r"'[^']*'|\d+(?:\.\d+)?", "…", doubt), []).append(name)
+        for doubt, names in sorted(by_doubt.items(), key=lambda pair: -len(pair[1])):
+            named = ", ".join(names[:NAMED]) + (", …" if len(names) > NAMED else "")
+            told.append(f"doubt, {len(names)} muscles: {doubt} ({named})")
+        if self.notes:
+            told.append(f"{len(self.notes)} notes on bones, sites and meshes are in the rig; such as:")
+            told += [f"  {note}" for note in self.notes[:NAMED]]
+        return told
+
+
+def with_anatomy(
+    rig: Rig, character: Character, folder: AnatomyFolder, known: Mapping[str, int], *, bulk: float = 1.0
+) -> tuple[Rig, AnatomyReport]:
+    """A rig with the muscles of an anatomy folder, in place of those on action lines that it had.
+
+    Args:
+        rig: The rig; muscles of other kinds stay as they are.
+        character: Its character.
+        folder: The surfaces, in the character's frame at bind.
+        known: Joints of bones that the character carries, by the bone's name.
+        bulk: How muscular the body is, 1 as modelled.
+
+    Raises:
+        MeshError: No muscle could be built.
+    """
+    body = BodyType(bulk=bulk)
+    found = musculature_from_folder(folder, character.skeleton, known)
+    fields = _fields(found.ellipsoids)
+    taken, surfaces = {*rig.spec.muscles.named, *rig.spec.muscles.lofted}, set[str]()
+    with at_most_threads(1):  # thousands of small questions: waking a thread takes longer than each
+        designed = [_line_muscle(muscle, found, fields, taken, surfaces) for muscle in found.muscles]
+    compiled = LineMusculature(character.skeleton, designed, fields, body)
+    left_out = {**found.left_out, **compiled.left_out}
+    if not compiled.muscles:
+        reasons = ". ".join(f"{name}: {why}" for name, why in list(left_out.items())[:3])
+        raise MeshError(
+            f"no muscle of the folder could be built ({reasons})",
+            where=character.source or character.name,
+            remedy="Check that its meshes are in the character's frame and unit",
+        )
+    acting = line_actions(compiled, character.skeleton)
+    muscles = [replace(m, actions=a) for m, a in zip(compiled.muscles, acting, strict=True)]
+    report = AnatomyReport(
+        len(muscles),
+        sum(len(muscle.lines) for muscle in muscles),
+        left_out,
+        {muscle.name: muscle.doubts for muscle in muscles if muscle.doubts},
+        (*found.notes, *(note for note in compiled.notes if "is left out" not in note)),
+    )
+    return _with_lines(rig, character, muscles, fields, bulk, report), report
+
+
+def _with_lines(
+    rig: Rig,
+    character: Character,
+    muscles: Sequence[LineMuscle],
+    fields: Mapping[str, Field],
+    bulk: float,
+    report: AnatomyReport,
+) -> Rig:
+    specs, surfaces = line_specs(muscles, character.skeleton)
+    used = {name for muscle in muscles for line in muscle.lines for name in line.fields}
+    bent = field_specs({n: f for n, f in fields.items() if n in used}, character.skeleton, {})
+    with told_as_document_error(rig.source):
+        spec = rig.spec.model_copy(
+            update={
+                "body_type": BodyTypeSpec(bulk=bulk, fat=rig.spec.body_type.fat),
+                "muscles": rig.spec.muscles.model_copy(
+                    update={
+                        "lines": {
+                            n: LineMuscleSpec.model_validate(rounded(s.model_dump()))
+                            for n, s in specs.items()
+                        },
+                        "fields": {
+                            n: FieldSpec.model_validate(rounded(s.model_dump())) for n, s in bent.items()
+                        },
+                    }
+                ),
+                "notes": (
+                    *rig.spec.notes,
+                    *(f"Left out: {name}: {why}" for name, why in report.left_out.items()),
+                    *report.notes,
+                ),
+            }
+        )
+        spec = RigSpec.model_validate(spec.model_dump())  # copies are not checked
+    return replace(rig, spec=spec, surfaces=surfaces)
+
+
+def _fields(ellipsoids: Sequence[BoneEllipsoid]) -> dict[str, Field]:
+    """A field for every piece of a bone, by the bone's name and a number."""
+    fields: dict[str, Field] = {}
+    count: dict[str, int] = {}
+    for one in ellipsoids:
+        count[one.bone] = count.get(one.bone, 0) + 1
+        name = f"{one.bone} {count[one.bone]}"
+        fields[name] = Field(name, (FieldEllipsoid(one.centre, one.radii, one.axes, one.joint),))
+    return fields
+
+
+def _line_muscle(
+    muscle: AnatomyMuscle,
+    found: FolderMusculature,
+    fields: Mapping[str, Field],
+    taken: set[str],
+    surfaces: set[str],
+) -> LineMuscle:
+    name = unique(muscle.name, taken)
+    surface = unique(re.sub(r"[^A-Za-z0-9_ .-]", "_", muscle.name)[:48].lstrip(" .-") or "muscle", surfaces)
+    reach = END_REACH * float(np.mean([line.length for line in muscle.lines]))
+    ends: tuple[End, ...] = ("origin", "insertion", "between")
+    holds = zip(ends, (muscle.origin, muscle.insertion, muscle.between), strict=True)
+    return LineMuscle(
+        name=name,
+        points=np.asarray(muscle.mesh.points, np.float64),
+        triangles=np.asarray(muscle.mesh.triangles, np.int32),
+        lines=tuple(_line(muscle, k, found.ellipsoids, fields) for k in range(len(muscle.lines))),
+        surface=surface,
+        muscle=_spoken(muscle.name),
+        side=_side(muscle, found),
+        attachments=tuple(
+            LineAttachment(Attached(held.vertices, held.joint, reach), end, held.bone, held.source)
+            for end, held_by in holds
+            for held in held_by
+        ),
+        max_force=STRENGTH * float(sum(line.area.max() for line in muscle.lines)),
+        doubts=muscle.report,
+    )
+
+
+def _line(
+    muscle: AnatomyMuscle,
+    number: int,
+    ellipsoids: Sequence[BoneEllipsoid],
+    fields: Mapping[str, Field],
+) -> ActionLine:
+    line = muscle.lines[number]
+    low, high = line.nodes.min(axis=0), line.nodes.max(axis=0)
+    # no further from the line's box than counts at all
+    maybe = {
+        name: one
+        for name, one in zip(fields, ellipsoids, strict=True)
+        if np.linalg.norm(one.centre - np.clip(one.centre, low, high)) <= (1.0 + NEAR) * one.radii.max()
+    }
+    near = {one.centre.tobytes() for one in deflectors_near(list(maybe.values()), line.nodes)}
+    named = tuple(name for name, one in maybe.items() if one.centre.tobytes() in near)
+    designed = line_through(
+        muscle.name,
+        line.nodes,
+        line.joints.tolist(),
+        line.held.tolist(),
+        deflectors=[one for name in named for one in fields[name].ellipsoids],
+    )
+    tendon = tuple(bool(flag) for flag in line.tendon)
+    return ActionLine(
+        designed.nodes,
+        () if all(tendon) else tendon,  # a line of nothing but tendon could not change its length
+        named,
+        outward=_thin_way(muscle.mesh.points, line.nodes),
+    )
+
+
+def _thin_way(points: Floats, nodes: Floats) -> Floats:
+    """The direction across a line in which the muscle is thinnest, unit, (3,)."""
+    along = normalise(nodes[-1] - nodes[0])
+    centred = points - points.mean(axis=0)
+    centred = centred - np.outer(centred @ along, along)
+    _, axes = np.linalg.eigh(centred.T @ centred)
+    # the least of all is along the line itself, where nothing is left
+    across = axes[:, 1] - (axes[:, 1] @ along) * along
+    first = normalise(nodes[1] - nodes[0])
+    if np.linalg.norm(np.cross(across, first)) < 0.2:
+        across = np.cross(first, axes[:, 2])
+    return np.asarray(normalise(across))
+
+
+def _spoken(name: str) -> str:
+    """What a muscle is called without side and kind: ``MUSCm.biceps_brachii_L`` → ``biceps brachii``."""
+    bare = re.sub(r"^(?:MUSC|muscle_)?(?:[Mm]{1,2}[._ ]+)?", "", SIDE.sub("", name))
+    return re.sub(r"[_\s]+", " ", bare).strip() or name
+
+
+def _side(muscle: AnatomyMuscle, found: FolderMusculature) -> Side:
+    told = SIDE.search(muscle.name)
+    if told is not None:
+        return "left" if told.group().upper() == "L" else "right"
+    if found.plane is not None:
+        beside = found.plane.side(muscle.mesh.points)
+        if beside.min() * beside.max() < 0.0:
+            return "middle"
+    return ""

@@ -1,0 +1,355 @@
+"""Muscles on action lines as the rig file spells them, and back.
+
+Numbers go through text unchanged; only places are turned into the frame of their joint and back, and angles
+into degrees, to rounding. Surfaces are in the rig's arrays, as they were modelled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from ecorche.base.rotations import matrix_from_xyzw, xyzw_from_matrix
+from ecorche.base.transforms import transform_points
+from ecorche.body.spelled_joints import joint_number, numbers, spot
+from ecorche.document.files import Rig
+from ecorche.document.line_spec import (
+    AdmissibleSpec,
+    AttachmentSpec,
+    BoundNodeSpec,
+    ElasticSpec,
+    EllipsoidSpec,
+    FieldSpec,
+    FreedomSpec,
+    FreeNodeSpec,
+    LineMuscleSpec,
+    LineSpec,
+    MobileNodeSpec,
+    OnLineSpec,
+)
+from ecorche.document.muscle_spec import ActionSpec
+from ecorche.document.surfaces import MuscleSurface
+from ecorche.errors import DocumentError
+from ecorche.muscles.activation import Action
+from ecorche.muscles.line_muscle import ActionLine, Admissible, Elastic, LineAttachment, LineMuscle
+from ecorche.muscles.lines.admissible import BoundNode, CollisionNode, Node
+from ecorche.muscles.lines.attached import Attached
+from ecorche.muscles.lines.fields import Field, FieldEllipsoid
+from ecorche.muscles.lines.mobile import Freedom, MobileNode
+from ecorche.skeleton.skeleton import Skeleton
+
+Floats = npt.NDArray[np.float64]
+Place = tuple[str | int, ...]
+
+
+def line_muscles_of(rig: Rig, skeleton: Skeleton) -> tuple[LineMuscle, ...]:
+    """The muscles of a rig on action lines; unknown joints are refused with the nearest name."""
+    return tuple(_Reader(rig, skeleton).muscle(name) for name in rig.spec.muscles.lines)
+
+
+def fields_of(rig: Rig, skeleton: Skeleton) -> dict[str, Field]:
+    """What bends a rig's action lines, by name."""
+    return {name: _Reader(rig, skeleton).field(name) for name in rig.spec.muscles.fields}
+
+
+class _Reader:
+    """From a rig's spec to muscles on a skeleton."""
+
+    def __init__(self, rig: Rig, skeleton: Skeleton) -> None:
+        self.rig, self.skeleton = rig, skeleton
+
+    def muscle(self, name: str) -> LineMuscle:
+        spec = self.rig.spec.muscles.lines[name]
+        place: Place = ("muscles", "lines", name)
+        surface = self.rig.surfaces.get(spec.surface)
+        if surface is None:
+            raise DocumentError(
+                f"there is no surface {spec.surface!r}",
+                where=spot(self.rig, (*place, "surface")),
+                remedy="Restore the rig's arrays file, or create the rig again",
+            )
+        for row, action in enumerate(spec.actions):
+            self.joint(action.joint, (*place, "actions", row, "joint"))
+        attachments = tuple(
+            LineAttachment(
+                Attached(
+                    surface.sitting_on(row),
+                    self.joint(held.joint, (*place, "attachments", row, "joint")),
+                    held.reach,
+                ),
+                held.end,
+                held.bone,
+                held.source,
+            )
+            for row, held in enumerate(spec.attachments)
+        )
+        return LineMuscle(
+            name=name,
+            points=surface.points,
+            triangles=surface.triangles,
+            lines=tuple(self.line(one, (*place, "lines", row)) for row, one in enumerate(spec.lines)),
+            surface=spec.surface,
+            muscle=spec.muscle,
+            group=spec.group,
+            side=spec.side or "",
+            path=_path(spec.path),
+            attachments=attachments,
+            volume=spec.volume,
+            largest_bulge=spec.largest_bulge,
+            max_force=spec.max_force,
+            actions=tuple(Action(a.joint, a.axis, a.degrees, a.weight) for a in spec.actions),
+            doubts=spec.doubts,
+        )
+
+    def line(self, spec: LineSpec, place: Place) -> ActionLine:
+        references = None
+        if spec.references is not None:
+            first, last = (
+                self.joint(joint, (*place, "references", row)) for row, joint in enumerate(spec.references)
+            )
+            references = first, last
+        return ActionLine(
+            nodes=tuple(self.node(node, (*place, "nodes", row)) for row, node in enumerate(spec.nodes)),
+            tendon=spec.tendon,
+            fields=spec.fields,
+            shared={
+                row: node.shared
+                for row, node in enumerate(spec.nodes)
+                if isinstance(node, FreeNodeSpec) and node.shared is not None
+            },
+            references=references,
+            blend=spec.blend,
+            outward=None if spec.outward is None else np.array(spec.outward),
+            curved=spec.curved,
+            isometric=np.array(spec.isometric) if spec.isometric else None,
+            exclusive=spec.exclusive,
+        )
+
+    def node(self, spec: BoundNodeSpec | FreeNodeSpec | MobileNodeSpec, place: Place) -> Node:
+        if isinstance(spec, FreeNodeSpec):
+            return CollisionNode(
+                spec.ratio,
+                None if spec.offset is None else np.array(spec.offset),
+                None if spec.side is None else np.array(spec.side),
+            )
+        joint = self.joint(spec.joint, (*place, "joint"))
+        if isinstance(spec, BoundNodeSpec):
+            above = None
+            if spec.relative_to is not None:
+                above = self.joint(spec.relative_to, (*place, "relative_to"))
+            axis = None if spec.axis is None else np.array(spec.axis)
+            return BoundNode(self.placed(joint, spec.at), joint, spec.swing, spec.twist, axis, above)
+        led_by = self.joint(spec.freedom.joint, (*place, "freedom", "joint"))
+        low, rest, high = np.radians([spec.low, spec.rest, spec.high]).tolist()
+        return MobileNode(
+            joint,
+            Freedom.since_bind(led_by, spec.freedom.kind, matrix_from_xyzw(_unit(spec.freedom.frame))),
+            low, rest, high,
+            self.placed(joint, spec.at_low),
+            self.placed(joint, spec.at_rest),
+            self.placed(joint, spec.at_high),
+            spec.shape,
+        )  # fmt: skip
+
+    def field(self, name: str) -> Field:
+        muscles = self.rig.spec.muscles
+        spec, place = muscles.fields[name], ("muscles", "fields", name)
+        ellipsoids = []
+        for row, one in enumerate(spec.ellipsoids):
+            turn = matrix_from_xyzw(_unit(one.turn))
+            radii = np.array(one.radii)
+            if one.joint is not None:
+                joint = self.joint(one.joint, (*place, "ellipsoids", row, "joint"))
+                axes = _rotation(self.skeleton, joint) @ turn
+                ellipsoids.append(FieldEllipsoid(self.placed(joint, one.centre), radii, axes, joint))
+            else:
+                assert one.on_line is not None
+                carrier = muscles.lines[one.on_line.muscle]
+                number = one.on_line.line
+                several = len(carrier.lines) > 1
+                line = f"{one.on_line.muscle}, line {number + 1}" if several else one.on_line.muscle
+                ellipsoids.append(
+                    FieldEllipsoid(np.array(one.centre), radii, turn, None, line, one.on_line.place)
+                )
+        return Field(
+            name,
+            tuple(ellipsoids),
+            spec.kind,
+            spec.mode,
+            spec.strength,
+            spec.reach,
+            spec.rounding,
+            spec.blend,
+        )
+
+    def joint(self, name: str, place: Place) -> int:
+        return joint_number(self.rig, name, self.skeleton.names, place)
+
+    def placed(self, joint: int, at: Sequence[float]) -> Floats:
+        """A place in a joint's own frame, in the world at bind [m], shape (3,)."""
+        return np.asarray(transform_points(self.skeleton.bind_world[joint], np.array([at]))[0])
+
+
+def _path(spec: AdmissibleSpec | ElasticSpec) -> Admissible | Elastic:
+    if isinstance(spec, AdmissibleSpec):
+        return Admissible(spec.subdivisions, spec.tightening)
+    return Elastic(spec.stiffness, spec.tendon_ratio, spec.tension, spec.damping, spec.drag)
+
+
+def _unit(xyzw: Sequence[float]) -> Floats:
+    turn = np.array(xyzw)
+    return np.asarray(turn / np.linalg.norm(turn))
+
+
+def _rotation(skeleton: Skeleton, joint: int) -> Floats:
+    """How a joint is turned at bind, without scale, shape (3, 3)."""
+    return matrix_from_xyzw(xyzw_from_matrix(skeleton.bind_world[joint, :3, :3]))
+
+
+def line_specs(
+    muscles: Sequence[LineMuscle], skeleton: Skeleton
+) -> tuple[dict[str, LineMuscleSpec], dict[str, MuscleSurface]]:
+    """Muscles on lines by name as a rig file holds them, and their surfaces; `line_muscles_of` inverts it."""
+    specs = {muscle.name: _muscle_spec(muscle, skeleton) for muscle in muscles}
+    surfaces = {}
+    for muscle in muscles:
+        rows = [
+            np.stack([np.full(len(held.sits.vertices), row), held.sits.vertices], axis=1)
+            for row, held in enumerate(muscle.attachments)
+        ]
+        attached = np.concatenate([np.zeros((0, 2), np.int32), *rows]).astype(np.int32)
+        triangles = np.asarray(muscle.triangles, np.int32)
+        surfaces[muscle.surface] = MuscleSurface(np.asarray(muscle.points, np.float64), triangles, attached)
+    return specs, surfaces
+
+
+def field_specs(
+    fields: Mapping[str, Field], skeleton: Skeleton, lines: Mapping[str, OnLineSpec]
+) -> dict[str, FieldSpec]:
+    """Fields by name as a rig file holds them; ``lines`` says which muscle's line each name of one means."""
+    found = {}
+    for name, field in fields.items():
+        ellipsoids = []
+        for one in field.ellipsoids:
+            radii = numbers(np.asarray(one.radii, np.float64))
+            if one.joint is None:
+                assert one.line is not None
+                on_line = lines[one.line].model_copy(update={"place": one.place})
+                turn = tuple(xyzw_from_matrix(one.axes).tolist())
+                ellipsoids.append(
+                    EllipsoidSpec(on_line=on_line, centre=numbers(one.centre), turn=turn, radii=radii)
+                )
+                continue
+            turn = tuple(xyzw_from_matrix(_rotation(skeleton, one.joint).T @ one.axes).tolist())
+            ellipsoids.append(
+                EllipsoidSpec(
+                    joint=skeleton.names[one.joint],
+                    centre=_local(skeleton, one.joint, one.centre),
+                    turn=turn,
+                    radii=radii,
+                )
+            )
+        found[name] = FieldSpec(
+            ellipsoids=tuple(ellipsoids), kind=field.kind, mode=field.mode, strength=field.strength,
+            reach=field.reach, rounding=field.rounding, blend=field.blend,
+        )  # fmt: skip
+    return found
+
+
+def _muscle_spec(muscle: LineMuscle, skeleton: Skeleton) -> LineMuscleSpec:
+    path: AdmissibleSpec | ElasticSpec
+    if isinstance(muscle.path, Admissible):
+        path = AdmissibleSpec(subdivisions=muscle.path.subdivisions, tightening=muscle.path.tightening)
+    else:
+        spring = muscle.path
+        path = ElasticSpec(
+            model="elastic", stiffness=spring.stiffness, tendon_ratio=spring.tendon_ratio,
+            tension=spring.tension, damping=spring.damping, drag=spring.drag,
+        )  # fmt: skip
+    return LineMuscleSpec(
+        muscle=muscle.muscle,
+        group=muscle.group,
+        side=muscle.side or None,
+        surface=muscle.surface,
+        lines=tuple(_line_spec(line, skeleton) for line in muscle.lines),
+        path=path,
+        attachments=tuple(
+            AttachmentSpec(
+                joint=skeleton.names[held.sits.joint],
+                bone=held.bone,
+                end=held.end,
+                reach=float(held.sits.reach),
+                source=held.source,
+            )
+            for held in muscle.attachments
+        ),
+        volume=muscle.volume,
+        largest_bulge=float(muscle.largest_bulge),
+        max_force=float(muscle.max_force),
+        actions=tuple(
+            ActionSpec(joint=a.joint, axis=a.axis, degrees=a.degrees, weight=a.weight) for a in muscle.actions
+        ),
+        doubts=muscle.doubts,
+    )
+
+
+def _line_spec(line: ActionLine, skeleton: Skeleton) -> LineSpec:
+    references = None
+    if line.references is not None:
+        references = skeleton.names[line.references[0]], skeleton.names[line.references[1]]
+    return LineSpec(
+        nodes=tuple(_node_spec(node, line.shared.get(row), skeleton) for row, node in enumerate(line.nodes)),
+        tendon=tuple(bool(flag) for flag in line.tendon),
+        fields=line.fields,
+        references=references,
+        blend=line.blend,
+        outward=None if line.outward is None else numbers(line.outward),
+        curved=line.curved,
+        isometric=() if line.isometric is None else tuple((float(x), float(y)) for x, y in line.isometric),
+        exclusive=tuple(bool(flag) for flag in line.exclusive),
+    )
+
+
+def _node_spec(
+    node: Node, shared: str | None, skeleton: Skeleton
+) -> BoundNodeSpec | FreeNodeSpec | MobileNodeSpec:
+    if isinstance(node, CollisionNode):
+        return FreeNodeSpec(
+            kind="free",
+            ratio=float(node.ratio),
+            offset=None if node.offset is None else numbers(node.offset),
+            side=None if node.side is None else numbers(node.side),
+            shared=shared,
+        )
+    name = skeleton.names[node.joint]
+    if isinstance(node, BoundNode):
+        return BoundNodeSpec(
+            kind="bound",
+            joint=name,
+            at=_local(skeleton, node.joint, node.place),
+            swing=float(node.swing),
+            twist=float(node.twist),
+            axis=None if node.axis is None else numbers(node.axis),
+            relative_to=None if node.relative_to is None else skeleton.names[node.relative_to],
+        )
+    low, rest, high = np.degrees([node.low, node.rest, node.high]).tolist()
+    x, y, z, w = node.freedom.after_xyzw.tolist()
+    return MobileNodeSpec(
+        kind="mobile",
+        joint=name,
+        freedom=FreedomSpec(
+            joint=skeleton.names[node.freedom.joint], kind=node.freedom.kind, frame=(x, y, z, w)
+        ),
+        low=low, rest=rest, high=high,
+        at_low=_local(skeleton, node.joint, node.at_low),
+        at_rest=_local(skeleton, node.joint, node.at_rest),
+        at_high=_local(skeleton, node.joint, node.at_high),
+        shape=node.shape,
+    )  # fmt: skip
+
+
+def _local(skeleton: Skeleton, joint: int, at: Floats) -> tuple[float, float, float]:
+    """A place in the world at bind [m] in a joint's own frame."""
+    return numbers(transform_points(skeleton.bind_inverse[joint], np.asarray(at)[None])[0])

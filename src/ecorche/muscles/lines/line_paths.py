@@ -1,0 +1,187 @@
+"""All action lines of a body in a pose, whichever model they follow, in one packed array.
+
+Admissible lines are a function of the pose alone, elastic ones of the poses before as well: their state goes
+in and comes out. Elongation comes from the models too, because a tendon that slides knows better than its
+nodes how long it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from ecorche.base.threads import at_most_threads
+from ecorche.errors import EcorcheError
+from ecorche.muscles.line_muscle import Admissible, Elastic, LineMuscle
+from ecorche.muscles.lines.admissible import AdmissibleLine, AdmissiblePaths, CollisionNode
+from ecorche.muscles.lines.elastic import DYNAMIC, ElasticLine, ElasticLines
+from ecorche.muscles.lines.elastic_compile import elastic_lines
+from ecorche.muscles.lines.equilibrium import equilibrium, rest_at_bind
+from ecorche.muscles.lines.fields import Field, FieldEllipsoid
+from ecorche.muscles.lines.posed_lines import ElasticReport, ElasticState
+from ecorche.skeleton.skeleton import Skeleton
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+LineState: TypeAlias = ElasticState | None
+"""What elastic lines go on from; None for a body without any."""
+
+
+@dataclass(frozen=True, eq=False)
+class PosedPaths:
+    """Lines over F frames.
+
+    Attributes:
+        nodes: [m], shape (F, N, 3).
+        elongation: Bind length over length now of every segment, (F, N − L).
+        slack: How often the belly of each line was as short as it may be, so that tendons gave way, (L,).
+        unsettled: A sentence for each elastic line that did not come to rest.
+        state: To go on from.
+    """
+
+    nodes: Floats
+    elongation: Floats
+    slack: Ints
+    unsettled: tuple[str, ...]
+    state: LineState
+
+
+class LinePaths:
+    """The lines of some muscles, one after another, ready to be posed.
+
+    Args:
+        skeleton: Whose joints carry them.
+        muscles: Whose lines they are.
+        fields: What bends them, by name.
+
+    Attributes:
+        starts: Line l owns nodes ``starts[l]`` to ``starts[l + 1] − 1``, (L + 1,).
+        names: Of the lines.
+        bind: All nodes at bind [m], (N, 3).
+        report: What did not come to rest at bind, a sentence each.
+    """
+
+    def __init__(
+        self, skeleton: Skeleton, muscles: Sequence[LineMuscle], fields: Mapping[str, Field]
+    ) -> None:
+        lines = [(m.path, m.line_name(k), line) for m in muscles for k, line in enumerate(m.lines)]
+        self.names = tuple(name for _, name, _ in lines)
+        self.starts = np.cumsum([0, *(len(line.nodes) for _, _, line in lines)]).astype(np.int32)
+        self._admissible: list[tuple[AdmissiblePaths, Ints]] = []
+        self._elastic: tuple[ElasticLines, ElasticState, Ints] | None = None
+        manners = dict.fromkeys(path for path, *_ in lines if isinstance(path, Admissible))
+        for manner in manners:
+            own = [k for k, (path, *_) in enumerate(lines) if path == manner]
+            designed = [
+                AdmissibleLine(
+                    lines[k][1], lines[k][2].nodes, lines[k][2].tendon,
+                    _deflectors(lines[k][1], lines[k][2].fields, fields),
+                )
+                for k in own
+            ]  # fmt: skip
+            with at_most_threads(1):  # thousands of small questions: waking a thread takes longer than each
+                paths = AdmissiblePaths(
+                    skeleton, designed, tightening=manner.tightening, subdivisions=manner.subdivisions
+                )
+            self._admissible.append((paths, np.array(own)))
+        springs = [k for k, (path, *_) in enumerate(lines) if isinstance(path, Elastic)]
+        self.report: tuple[str, ...] = ()
+        if springs:
+            named = {name for k in springs for name in lines[k][2].fields}
+            compiled = elastic_lines(
+                [elastic_line(muscle, k) for muscle in muscles for k in range(len(muscle.lines))
+                 if isinstance(muscle.path, Elastic)],
+                [field for name, field in fields.items() if name in named],
+                skeleton.joint_count,
+            )  # fmt: skip
+            _, state, report = rest_at_bind(compiled)
+            self._elastic = compiled, state, np.array(springs)
+            self.report = tuple(report.notes())
+        self._lengths = np.ones(int(self.starts[-1]) - len(lines))
+        at_bind = self.posed(np.zeros((1, skeleton.joint_count, 4, 4)))
+        self.bind = at_bind.nodes[0]
+
+    def __repr__(self) -> str:
+        return f"LinePaths({len(self.names)} lines, {len(self.bind)} nodes)"
+
+    @property
+    def has_history(self) -> bool:
+        """Whether where lines are depends on where they were."""
+        return self._elastic is not None
+
+    def posed(self, moved: Floats, state: LineState = None) -> PosedPaths:
+        """The lines through some poses, one after another.
+
+        Args:
+            moved: ``M − I`` of the joints since bind, (F, joints, 4, 4).
+            state: What a call before left; None begins from rest at bind.
+        """
+        frames, lines = len(moved), len(self.names)
+        nodes = np.empty((frames, int(self.starts[-1]), 3))
+        elongation = np.ones((frames, int(self.starts[-1]) - lines))
+        slack = np.zeros(lines, np.int64)
+        for paths, own in self._admissible:
+            rows, segments = self._rows(own), self._segments(own)
+            for f in range(frames):
+                slid = paths.tendons.slid(paths.nodes(moved[f]))
+                nodes[f, rows] = slid.nodes
+                elongation[f, segments] = paths.tendons.lengths / np.maximum(slid.lengths, 1e-300)
+                slack[own] += slid.slack
+        after, told = (
+            state,
+            ElasticReport((), np.ones((0, 0), bool), np.zeros((0, 0), np.int32), np.zeros((0, 0))),
+        )
+        if self._elastic is not None:
+            compiled, rest, own = self._elastic
+            found, after, told = equilibrium(compiled, np.asarray(moved), rest if state is None else state)
+            nodes[:, self._rows(own)] = found
+            bind = compiled.lengths(rest.points[compiled.points])
+            elongation[:, self._segments(own)] = bind / np.maximum(compiled.lengths(found), 1e-300)
+        return PosedPaths(nodes, elongation, slack, tuple(told.notes()), after)
+
+    def _rows(self, lines: Ints) -> Ints:
+        """The nodes of some lines."""
+        return np.concatenate([np.arange(self.starts[k], self.starts[k + 1]) for k in lines])
+
+    def _segments(self, lines: Ints) -> Ints:
+        return np.concatenate([np.arange(self.starts[k] - k, self.starts[k + 1] - k - 1) for k in lines])
+
+
+def elastic_line(muscle: LineMuscle, number: int) -> ElasticLine:
+    """One line of an elastic muscle as springs: free nodes move, the others are attachments."""
+    line, path = muscle.lines[number], muscle.path
+    assert isinstance(path, Elastic)
+    return ElasticLine(
+        muscle.line_name(number),
+        line.places(),
+        [DYNAMIC if isinstance(node, CollisionNode) else node.joint for node in line.nodes],
+        line.tendon or None,
+        line.fields,
+        line.shared,
+        stiffness=path.stiffness,
+        tendon_ratio=path.tendon_ratio,
+        tension=path.tension,
+        damping=path.damping,
+        drag=path.drag,
+    )
+
+
+def _deflectors(line: str, names: Sequence[str], fields: Mapping[str, Field]) -> tuple[FieldEllipsoid, ...]:
+    """The ellipsoids in the way of an admissible line; fields that do something else to it are refused."""
+    found: list[FieldEllipsoid] = []
+    for name in names:
+        field = fields[name]
+        if field.kind != "repel" or any(one.joint is None for one in field.ellipsoids):
+            raise EcorcheError(
+                f"the field {name!r} attracts, or is carried by a line",
+                where=f"line {line!r}",
+                remedy="An admissible line knows fields on joints that repel: make the line elastic,"
+                " or take the field off it",
+            )
+        found += field.ellipsoids
+    return tuple(found)
