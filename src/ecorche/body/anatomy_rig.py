@@ -44,6 +44,8 @@ Side = Literal["left", "right", "middle", ""]
 
 STRENGTH = 3e5
 """Force of a muscle by the area of its thickest section [N/m²], within what physiologists measure."""
+ASTRAY = 0.5
+"""A muscle further from the bones than this share of their extent belongs to no body of theirs."""
 NAMED = 4
 """So many names are told of a doubt that many share; the rig holds all."""
 
@@ -101,20 +103,20 @@ def with_anatomy(
         MeshError: No muscle could be built.
     """
     body = BodyType(bulk=bulk)
+    astray = _astray(folder)
+    if len(astray) == len(folder.muscles):
+        raise _nothing_built(character, astray)
+    if astray:  # what counts as near is a share of the whole, which these would stretch
+        folder = replace(folder, muscles=tuple(m for m in folder.muscles if m.name not in astray))
     found = musculature_from_folder(folder, character.skeleton, known)
     fields = _fields(found.ellipsoids)
     taken, surfaces = {*rig.spec.muscles.named, *rig.spec.muscles.lofted}, set[str]()
     with at_most_threads(1):  # thousands of small questions: waking a thread takes longer than each
         designed = [_line_muscle(muscle, found, fields, taken, surfaces) for muscle in found.muscles]
     compiled = LineMusculature(character.skeleton, designed, fields, body)
-    left_out = {**found.left_out, **compiled.left_out}
+    left_out = {**astray, **found.left_out, **compiled.left_out}
     if not compiled.muscles:
-        reasons = ". ".join(f"{name}: {why}" for name, why in list(left_out.items())[:3])
-        raise MeshError(
-            f"no muscle of the folder could be built ({reasons})",
-            where=character.source or character.name,
-            remedy="Check that its meshes are in the character's frame and unit",
-        )
+        raise _nothing_built(character, left_out)
     acting = line_actions(compiled, character.skeleton)
     muscles = [replace(m, actions=a) for m, a in zip(compiled.muscles, acting, strict=True)]
     report = AnatomyReport(
@@ -125,6 +127,28 @@ def with_anatomy(
         (*found.notes, *(note for note in compiled.notes if "is left out" not in note)),
     )
     return _with_lines(rig, character, muscles, fields, bulk, report), report
+
+
+def _astray(folder: AnatomyFolder) -> dict[str, str]:
+    """The muscles further from all bones than half these bones' extent, by name, with the reason."""
+    places = np.concatenate([bone.points for bone in folder.bones])
+    low, high = places.min(axis=0), places.max(axis=0)
+    found = {}
+    for muscle in folder.muscles:
+        away = np.clip(muscle.points, low, high) - muscle.points
+        far = float(np.linalg.norm(away, axis=1).min())
+        if far > ASTRAY * float(np.linalg.norm(high - low)):
+            found[muscle.name] = f"no bone is in reach: it lies {far:.2g} m from all of them"
+    return found
+
+
+def _nothing_built(character: Character, left_out: Mapping[str, str]) -> MeshError:
+    reasons = ". ".join(f"{name}: {why}" for name, why in list(left_out.items())[:3])
+    return MeshError(
+        f"no muscle of the folder could be built ({reasons})",
+        where=character.source or character.name,
+        remedy="Check that its meshes are in the character's frame and unit",
+    )
 
 
 def _with_lines(
