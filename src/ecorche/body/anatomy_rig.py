@@ -25,7 +25,7 @@ from ecorche.document.line_spec import BodyTypeSpec, FieldSpec, LineMuscleSpec
 from ecorche.document.problems import told_as_document_error
 from ecorche.document.spec import RigSpec
 from ecorche.errors import MeshError
-from ecorche.muscles.anatomy.anatomy_muscle import AnatomyMuscle
+from ecorche.muscles.anatomy.anatomy_muscle import AnatomyLine, AnatomyMuscle
 from ecorche.muscles.anatomy.body_type import BodyType
 from ecorche.muscles.anatomy.bones import NEAR, BoneEllipsoid, deflectors_near
 from ecorche.muscles.anatomy.folder import AnatomyFolder
@@ -46,6 +46,10 @@ STRENGTH = 3e5
 """Force of a muscle by the area of its thickest section [N/m²], within what physiologists measure."""
 ASTRAY = 0.5
 """A muscle further from the bones than this share of their extent belongs to no body of theirs."""
+SHEATH = 0.03
+"""Share of a line's length up to which its tendon lies on a bone, and is held there."""
+CORD = 0.2
+"""Share of its thickest section below which a muscle is a cord like a tendon, whatever it is called."""
 NAMED = 4
 """So many names are told of a doubt that many share; the rig holds all."""
 
@@ -249,7 +253,7 @@ def _line(
         muscle.name,
         line.nodes,
         line.joints.tolist(),
-        line.held.tolist(),
+        (line.held | _sheathed(line)).tolist(),
         deflectors=[one for name in named for one in fields[name].ellipsoids],
     )
     tendon = tuple(bool(flag) for flag in line.tendon)
@@ -259,6 +263,13 @@ def _line(
         named,
         outward=_thin_way(muscle.mesh.points, line.nodes),
     )
+
+
+def _sheathed(line: AnatomyLine) -> npt.NDArray[np.bool_]:
+    """Nodes of tendon that lie on a bone: a sheath holds them, or they would bow as joints bend."""
+    tendon = np.concatenate([[True], line.tendon]) & np.concatenate([line.tendon, [True]])
+    thin = line.area < CORD * line.area.max()
+    return np.asarray((tendon | thin) & (line.clearance < SHEATH * line.length))
 
 
 def _thin_way(points: Floats, nodes: Floats) -> Floats:
