@@ -43,7 +43,7 @@ clean:  ## remove environments and outputs
 	rm -rf $(VENV) .venv-bpy .venv-oldest .cache out tests/web/node_modules
 
 $(STAMPS)/python: pyproject.toml tools/setup-python
-	@PYTHON=$(PYTHON) tools/setup-python $(VENV)
+	@PYTHON=$(PYTHON) tools/setup-python $(VENV) --group opensim
 	@mkdir -p $(STAMPS) && touch $@
 
 $(STAMPS)/oldest: pyproject.toml tools/setup-python
