@@ -1,7 +1,9 @@
 """Found muscles crease no skin at the borders of their weights, and never pop.
 
 Creases are changes of the dihedral angle from plain skinning to hybrid skinning, at edges that plain skinning
-has not folded already (in the crook of an elbow it turns skin inside out, and nothing there tells a border).
+has not folded already (in the crook of an elbow it turns skin inside out, and nothing there tells a border),
+between triangles that it has not crushed (in the hollow of a bent knee one has lost 94 % of its area: which
+way it faces is chance).
 """
 
 from __future__ import annotations
@@ -33,11 +35,15 @@ SEEN = {"curl": 60, "squat": 60, "raise": 63}
 """Frames in which these motions have their muscles bulge most."""
 FOLDED, SHARP = np.radians(45.0), np.radians(100.0)
 """Edges that plain skinning bends by more than the first, or to more than the second, are folds."""
+CRUSHED = 0.1
+"""Triangles that plain skinning makes smaller than this share of their area at bind face anywhere."""
 STEEPEST = np.radians(30.0)
 """No more than one edge in a thousand is bent further by muscles."""
 
 FLICK = np.radians(10.0)
 """In one frame, 1/120 s."""
+MOST_OVER_PLAIN = 2.0
+"""How much more than by plain skinning the skin may accelerate."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,8 +51,23 @@ class Skin:
     """A body's skin without its seams: its edges, the first vertex of each place, and the bind pose."""
 
     edges: Edges
+    triangles: Ints
     first: Ints
     bind: Floats
+
+    def crushed(self, points: Floats) -> npt.NDArray[np.bool_]:
+        """Which edges (edges,) have a triangle beside them that is far smaller than at bind."""
+        small = _areas(points[self.triangles]) < CRUSHED * _areas(self.bind[self.triangles])
+        near = np.concatenate([self.triangles[small][:, pair] for pair in ([0, 1], [1, 2], [2, 0])])
+        count = len(self.bind)
+        keys = [np.minimum(*e.T) * count + np.maximum(*e.T) for e in (self.edges.vertices, near)]
+        return np.isin(keys[0], keys[1])
+
+
+def _areas(corners: Floats) -> Floats:
+    return np.asarray(
+        np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1)
+    )
 
 
 @cache
@@ -56,7 +77,8 @@ def _skin(path: Path) -> Skin:
     mesh = body.character.meshes[body.lofts.skin].mesh
     place = coincident_groups(mesh.points)
     first = np.unique(place, return_index=True)[1]
-    return Skin(edges_of(place[mesh.triangles()]), first, mesh.points[first].astype(np.float64))
+    triangles = place[mesh.triangles()].astype(np.int64)
+    return Skin(edges_of(triangles), triangles, first, mesh.points[first].astype(np.float64))
 
 
 @dataclass(frozen=True)
@@ -90,7 +112,7 @@ def _crease(body: Body, path: Path, pose: Pose) -> Crease:
     bent = skin.edges.bend(plain)
     change, by_plain = _apart(skin.edges.bend(hybrid), bent), _apart(bent, skin.edges.bend(skin.bind))
     weight = np.minimum(body.lofts.over.weight.sum(axis=0), 1.0)[skin.first][skin.edges.vertices]
-    open_edge = (by_plain < FOLDED) & (np.abs(bent) < SHARP)
+    open_edge = (by_plain < FOLDED) & (np.abs(bent) < SHARP) & ~skin.crushed(plain)
     low, high = weight.min(axis=1), weight.max(axis=1)
     inside = open_edge & (low >= 0.5)
     return Crease(
@@ -213,9 +235,9 @@ def test_accelerations_stay_within_twice_those_of_plain_skinning(
         over_motion = with_muscles.max(axis=0) / np.maximum(without.max(axis=0), FLOOR)
         found = _in_windows(with_muscles, without, step)
         most = float(found.max())
-        figure(f"hybrid: acceleration over plain, {person}, {motion}", most, 2.0, "")
+        figure(f"hybrid: acceleration over plain, {person}, {motion}", most, MOST_OVER_PLAIN, "")
         assert over_motion.max() < 1.5, motion
-        assert most < 2.0, motion
+        assert most < MOST_OVER_PLAIN, motion
 
 
 def test_a_muscle_that_pops_is_found_out(data: Path) -> None:
@@ -227,5 +249,5 @@ def test_a_muscle_that_pops_is_found_out(data: Path) -> None:
     assert popping.activation is not None
     popping.activation[half:] = 1.0
     found = _in_windows(*_accelerations(popping, plain))
-    assert found.max() > 8.0  # far beyond what any found muscle is allowed
-    assert (found > 2.0).any(axis=0).mean() > 0.1  # on much of the skin that muscles move
+    assert found.max() > 3.0 * MOST_OVER_PLAIN
+    assert (found > MOST_OVER_PLAIN).any(axis=0).mean() > 0.1  # on much of the skin that muscles move

@@ -30,6 +30,9 @@ NEAR = 0.2
 BEYOND_BALL, BEYOND_HINGE = (0.06, 0.3), ((0.03, 0.08), (0.05, 0.15))
 """How far beyond a joint it is attached, from and to, in lengths of its own bone; over a hinge origins, on
 condyles and epicondyles, less far than insertions."""
+IN_BEND = 0.15, 0.2
+"""The same of insertions inside a bend, in lengths of the bone beyond: the biceps' at the radius, 4 to 5 cm
+below the elbow. Nearer ones would lose their lever as the joint closes."""
 Crossing = Literal["ball", "bends", "free"]
 """How a muscle crosses a joint: the ball a limb begins with; a hinge that it bends round; another hinge."""
 NEXT = 5
@@ -139,12 +142,15 @@ def _end(
     if reach < 1e-6:
         return Attachment(joint, hinge + height * side)
     direction = direction / reach
+    inside = 0.0
     if kind != "ball":  # which bends every way
-        side = _side_of_bend(side, bone.axis if which else -bone.axis, direction)
+        side, inside = _side_of_bend(side, bone.axis if which else -bone.axis, direction)
     beyond = BEYOND_BALL if kind == "ball" else BEYOND_HINGE[which]
     low, high = (
         min(share * bone.length, limit * reach) for share, limit in zip(beyond, (0.3, 0.8), strict=True)
     )
+    if which and inside > 0.0:
+        low, high = max(low, IN_BEND[0] * reach), max(high, IN_BEND[1] * reach)
     # a bone that turns away from the muscle's side is met behind the joint, as the heel is
     away = float(side @ direction)
     onto = direction - min(away, 0.0) * side
@@ -154,18 +160,19 @@ def _end(
     return Attachment(joint, place + height * out)
 
 
-def _side_of_bend(side: Floats, along: Floats, onward: Floats) -> Floats:
+def _side_of_bend(side: Floats, along: Floats, onward: Floats) -> tuple[Floats, float]:
     """On which side of a joint a muscle is attached that lies on one side of its own bone.
 
-    Where bones (``along`` up to the joint, ``onward`` behind it) stand at an angle it is the inside or the
-    outside of the bend, as olecranon and heel are; one that lies square to the bend stays beside the joint.
+    Where bones (``along`` up to the joint, ``onward`` behind it) stand at an angle it is the inside (1) or
+    the outside (−1) of the bend, as olecranon and heel are; one that lies square to it stays beside (0).
     """
     inside = onward - (onward @ along) * along
     if np.linalg.norm(inside) < BENT:
-        return side
+        return side, 0.0
     inside = normalise(inside)
     share = float(side @ inside)
-    return side if abs(share) < IN_THE_BEND else np.asarray(np.sign(share) * inside)
+    sign = float(np.sign(share)) if abs(share) >= IN_THE_BEND else 0.0
+    return (sign * inside if sign else side), sign
 
 
 def _nearest_on_segment(point: Floats, onward: Floats, start: Floats, end: Floats, reach: float) -> Floats:

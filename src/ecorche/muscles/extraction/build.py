@@ -37,6 +37,8 @@ Ints = npt.NDArray[np.int64]
 
 FEWEST_RINGS = 3
 """Of a muscle."""
+THIN = 0.15
+"""A muscle is as thick as this share of its width, in the middle of its rings; less is a plate."""
 HANGING = "it has an underside, so it is flesh and no muscle: left to plain skinning"
 SECTORS = "front", "front outer", "outer", "back outer", "back", "back inner", "inner", "front inner"
 """Directions from a bone that name a muscle, an eighth of a turn each."""
@@ -51,7 +53,7 @@ class Region:
         cuts: Its sections.
         bumps: Bumps in them; ``Bump.cut`` counts these sections.
         ellipse: The ellipse of one of its bumps.
-        muscle: The muscle of rings that were linked; the last word on what is one (None: it is not).
+        muscle: The muscle of rings that were linked, or why they are none; the last word on that.
         prominent: The least prominence of its muscles, share of the section's mean radius.
         long: The least length of its muscles, share of the region.
         side: Of the trunk, 1 on the left and −1 on the right; 0 for a limb.
@@ -61,7 +63,7 @@ class Region:
     cuts: Sequence[Cut]
     bumps: Sequence[Bump]
     ellipse: Callable[[Cut, Bump], Ellipse]
-    muscle: Callable[[SpaceRings], LoftedMuscle | None]
+    muscle: Callable[[SpaceRings], LoftedMuscle | str]
     prominent: float = PROMINENT
     long: float = LONG
     side: int = 0
@@ -220,13 +222,20 @@ def _trunk_regions(
 
 
 def _under(
-    skin: _Skin, maker: Callable[[SpaceRings], LoftedMuscle | None]
-) -> Callable[[SpaceRings], LoftedMuscle | None]:
-    """The maker of muscles that are then kept under the skin."""
+    skin: _Skin, maker: Callable[[SpaceRings], LoftedMuscle | str]
+) -> Callable[[SpaceRings], LoftedMuscle | str]:
+    """The maker of muscles that are then kept under the skin; where too little is left, there is none."""
 
-    def muscle(rings: SpaceRings) -> LoftedMuscle | None:
+    def muscle(rings: SpaceRings) -> LoftedMuscle | str:
         made = maker(rings)
-        return None if made is None else bounded(made, skin.points, skin.triangles)
+        if isinstance(made, str):
+            return made
+        if len(made.rings.u) < FEWEST_RINGS:
+            return "it is too short"
+        made = bounded(made, skin.points, skin.triangles)
+        if np.median(made.rings.half_axes.min(axis=1) / made.rings.half_axes.max(axis=1)) < THIN:
+            return "it is a plate and not a muscle"
+        return made
 
     return muscle
 
@@ -288,8 +297,8 @@ def _assembled(regions: Sequence[Region], known: TemplateNames, left_out: list[L
         row = [bumps[b] for b in own]
         rings = space_rings(cuts, row, [region.ellipse(cuts[b.cut], b) for b in row])
         muscle = region.muscle(rings)
-        if muscle is None or len(muscle.rings.u) < FEWEST_RINGS:
-            notes.append(f"{region.name}: a bump too short to be a muscle was left out.")
+        if isinstance(muscle, str):
+            notes.append(f"{region.name}: a swelling was left to plain skinning, {muscle}.")
             continue
         numbered[n] = len(tracks)
         tracks.append(replace(track, bumps=own, prominence=max(b.prominence for b in row)))

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from ecorche.base.closest_point import TriangleSurface
 from ecorche.base.mesh import coincident_groups
 from ecorche.errors import EcorcheError
-from ecorche.muscles.extraction.build import FEWEST_RINGS, Region, skin_regions
+from ecorche.muscles.extraction.build import Region, skin_regions
 from ecorche.muscles.extraction.bump import Bump, Cut
 from ecorche.muscles.extraction.rings import space_rings
 from ecorche.muscles.extraction.template_names import TemplateNames
@@ -120,9 +120,9 @@ def marked_muscle(
         notes.append(f"{100.0 * share:.0f} % of what is marked lie in {region.name}, whose muscle it is.")
     rings = space_rings(region.cuts, bumps, [region.ellipse(region.cuts[b.cut], b) for b in bumps])
     muscle = region.muscle(rings)
-    if muscle is None or len(muscle.rings.u) < FEWEST_RINGS:
+    if isinstance(muscle, str):
         raise EcorcheError(
-            f"both ends of a muscle there, in {region.name}, would move with one joint",
+            f"what is marked in {region.name} makes no muscle: {muscle}",
             where=name,
             remedy="Mark up to nearer a joint, or draw it: --add NAME --between JOINT JOINT --radius METRES",
         )

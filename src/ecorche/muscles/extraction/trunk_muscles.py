@@ -2,14 +2,20 @@
 
 Text 001 ends a muscle at the nearest point of a bone. A rig has no ribs, breastbone or shoulder blade: the
 nearest bone of a chest muscle would be the spine, deep inside. So here an end on the trunk stays under the
-skin where the muscle stops showing, and moves with the joint that moves the skin there; an end at a limb, or
-near a hip, goes on to the limb's first bone, an end at the head to the skull. A muscle on a limb's bone bends
-over a sphere at the joint, whose radius is a stated share of the distance of the muscle from it.
+skin where the muscle stops showing, and moves with the joint of the trunk that moves the skin there; an end
+at a limb, or near a hip, goes on to the limb's first bone, an end at the head to the skull. A muscle over a
+joint comes from the limb's girdle, as the deltoid does, and one from above a shoulder ends there, as the
+trapezius does. A muscle on a limb's bone bends over a sphere at the joint, whose radius is a stated share of
+the distance of the muscle from it.
+
+What would be stretched beyond what muscles bear (`stretch`) is attached to another joint that moves the skin
+at its end, or further on, and is no muscle if that does not help.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import product
 from typing import Literal
 
 import numpy as np
@@ -22,6 +28,7 @@ from ecorche.muscles.extraction.bump import Bump, Cut
 from ecorche.muscles.extraction.ellipses import Ellipse
 from ecorche.muscles.extraction.profiles import profile_ellipse
 from ecorche.muscles.extraction.rings import SpaceRings
+from ecorche.muscles.extraction.stretch import LONGEST, SHORTEST, stretch
 from ecorche.muscles.extraction.trunk import TrunkRegion
 from ecorche.muscles.extraction.trunk_plan import LimbRoot, TrunkPlan
 from ecorche.muscles.lofted import LoftedMuscle, Wrap
@@ -34,10 +41,13 @@ ONTO_LIMB = 0.15, 0.45
 """Between these shares of a limb's first bone muscles of the trunk are attached to it."""
 AT_HIP = 0.2
 """An end this near to a hip reaches the thigh, share of the thigh's length."""
+ABOVE = 0.5
+"""A muscle lies above a shoulder if this is the cosine of its direction from there to the trunk's."""
 ON_BONE = 0.3
 """Height of an attachment over a limb's bone, share of the last ring's distance from it."""
-ONWARD = 0.6
-"""How far an end on the trunk goes on past the last ring, in half-widths of that ring."""
+ONWARD = 0.6, 2.0
+"""How far an end on the trunk goes on past the last ring, in half-widths of that ring; and where that is too
+little, so far."""
 OBSTACLE = 0.5
 """Radius of the sphere at a joint, share of the muscle's least distance from the joint."""
 DEEPEST = 0.25
@@ -48,6 +58,9 @@ OTHER_SIDE = 0.02
 """Joints further over the midplane than this share of the widest joint's distance are the other side's."""
 NEIGHBOURS = 12
 """How many vertices of the skin say what joint moves it at an end."""
+CARRIES = 0.1
+"""Joints that move the skin at an end by this share may be what it is attached to."""
+AS_ONE = "both its ends would move with one joint"
 
 
 def trunk_ellipse(cut: Cut, bump: Bump) -> Ellipse:
@@ -66,53 +79,81 @@ class TrunkMuscles:
         self.plan, self.skeleton = plan, skeleton
         self._near, self._joints, self._shares = cKDTree(points), joints, shares
         self._heads: Floats = skeleton.bind_world[:, :3, 3]
+        self._balls = {root.ball for root in plan.roots}
+        self._ways = np.stack([plan.left, plan.front, plan.axis])
 
-    def maker(self, region: TrunkRegion) -> Callable[[SpaceRings], LoftedMuscle | None]:
+    def maker(self, region: TrunkRegion) -> Callable[[SpaceRings], LoftedMuscle | str]:
         """What makes a muscle of a region's rings."""
         return lambda rings: self.muscle(region, rings)
 
-    def muscle(self, region: TrunkRegion, rings: SpaceRings) -> LoftedMuscle | None:
-        """The muscle of rings; None where both its ends would move as one, so that it never changes."""
-        plan = self.plan
-        first, last = (self._end(rings, n, self._goal(rings, n, region.goals[n])) for n in (0, -1))
-        if first.joint == last.joint:
-            first, last = self._apart(first, last)
-        if first.joint == last.joint:
-            return None
-        root = next((r for r in plan.roots if r.ball in (first.joint, last.joint)), None)
-        hinge, wrap = self._obstacle(root, rings, first, last, region)
-        reach = dict.fromkeys((first.joint, last.joint, *self._moved_by(rings)))
-        name = self._name(region, rings)
-        return on_root_curve(name, region.name, (first, last), rings, wrap, hinge, tuple(reach))
+    def muscle(self, region: TrunkRegion, rings: SpaceRings) -> LoftedMuscle | str:
+        """The muscle of rings, or why they are none."""
+        refusal = AS_ONE
+        for ends in product(*(self._ends(region, rings, n) for n in (0, -1))):
+            first, last = ends if ends[0].joint != ends[1].joint else self._apart(*ends)
+            if first.joint == last.joint:
+                continue
+            root = next((r for r in self.plan.roots if r.ball in (first.joint, last.joint)), None)
+            hinge, wrap = self._obstacle(root, rings, first, last, region)
+            reach = dict.fromkeys((first.joint, last.joint, *self._moved_by(rings)))
+            name = self._name(region, rings)
+            made = on_root_curve(name, region.name, (first, last), rings, wrap, hinge, tuple(reach))
+            least, most = stretch(made, self.skeleton, self._balls, self._ways)
+            if least >= SHORTEST and most <= LONGEST:
+                return made
+            if refusal == AS_ONE:
+                refusal = f"moving joints would make it {least:.2f} to {most:.2f} times as long"
+        return refusal
 
     def _goal(self, rings: SpaceRings, which: int, goal: int) -> int:
-        """The joint whose bone an end goes on to: a buttock's reaches the thigh, whatever region shows it."""
+        """The joint whose bone an end goes on to.
+
+        A buttock's reaches the thigh, whatever region shows it. What comes to a shoulder from above, as the
+        trapezius, ends on collar bone and shoulder blade, not on the arm.
+        """
         for root in self.plan.roots:
-            ball, thigh = self._heads[root.ball], self._heads[root.next] - self._heads[root.ball]
-            near = AT_HIP * float(np.linalg.norm(thigh))
+            ball, bone = self._heads[root.ball], self._heads[root.next] - self._heads[root.ball]
+            near = AT_HIP * float(np.linalg.norm(bone))
             if goal < 0 and root.kind == "hip" and np.linalg.norm(rings.centre[which] - ball) < near:
                 return root.ball
+            away = rings.top.mean(axis=0) - ball
+            above = float(away @ self.plan.axis) > ABOVE * float(np.linalg.norm(away))
+            if goal == root.ball and root.kind == "shoulder" and above:
+                return root.girdle
         return goal
 
-    def _end(self, rings: SpaceRings, which: int, goal: int) -> Attachment:
-        """The muscle's origin (which = 0) or insertion (−1)."""
+    def _ends(self, region: TrunkRegion, rings: SpaceRings, which: int) -> list[Attachment]:
+        """Where the muscle's origin (which = 0) or insertion (−1) may be attached, the likeliest first."""
+        goal = region.goals[which]
+        goal = goal if region.cap is not None else self._goal(rings, which, goal)
         last = rings.centre[which]
         inner = rings.centre[min(2, len(rings.centre) - 1) if which == 0 else max(-3, -len(rings.centre))]
         onward = normalise(last - inner) if np.linalg.norm(last - inner) > 1e-9 else np.zeros(3)
         limb = next((r for r in self.plan.roots if r.ball == goal), None)
         if limb is None:
             half = float(np.sqrt(np.linalg.eigvalsh(rings.form[which])[-1]))
-            joint = self._mover(rings.top[which]) if goal < 0 else goal
-            return Attachment(joint, last + ONWARD * half * onward)
+            joints = [goal] if goal >= 0 else self._holding(region, rings.top[which])
+            return [Attachment(joint, last + far * half * onward) for far in ONWARD for joint in joints]
         start, end = self._heads[limb.ball], self._heads[limb.next]
         low, high = (start + share * (end - start) for share in ONTO_LIMB)
         shares = np.linspace(0.0, 1.0, 33)[:, None]
         places = low + shares * (high - low)
         place = places[int(np.argmin(np.linalg.norm(places - last, axis=1)))]
-        return Attachment(goal, place + ON_BONE * (last - place))
+        return [Attachment(goal, place + ON_BONE * (last - place))]
 
-    def _mover(self, place: Floats) -> int:
-        """The joint of its own side or the middle that moves the skin at a place most."""
+    def _holding(self, region: TrunkRegion, place: Floats) -> list[int]:
+        """The joints an end on the trunk may be attached to, the likeliest first."""
+        carried = self._carried(place)
+        if not region.round:  # skin over collar bone and shoulder blade may follow the neck, they do not
+            own = np.where(np.isin(self.plan.part, (1, 2)), 0.0, carried)
+            carried = own if own.any() else carried
+        order = np.argsort(-carried, kind="stable")
+        joints = [int(j) for j in order if carried[j] >= CARRIES * carried.sum()]
+        girdles = [r.girdle for r in self.plan.roots if r.ball in region.goals and r.girdle != r.ball]
+        return list(dict.fromkeys([*girdles, *joints] if region.cap is not None else joints))
+
+    def _carried(self, place: Floats) -> Floats:
+        """How much joints of its own side and the middle move the skin at a place, (joints,)."""
         _, near = self._near.query(place, min(NEIGHBOURS, self._near.n))
         near = np.atleast_1d(near)
         total = np.bincount(self._joints[near].ravel(), self._shares[near].ravel(), self.skeleton.joint_count)
@@ -122,11 +163,11 @@ class TrunkMuscles:
         )
         if total[~other_side].any():
             total = np.where(other_side, 0.0, total)
-        return int(np.argmax(total))
+        return np.asarray(total, np.float64)
 
     def _moved_by(self, rings: SpaceRings) -> list[int]:
         """The joints that move the skin over a muscle."""
-        return list(dict.fromkeys(self._mover(top) for top in rings.top))
+        return list(dict.fromkeys(int(np.argmax(self._carried(top))) for top in rings.top))
 
     def _apart(self, first: Attachment, last: Attachment) -> tuple[Attachment, Attachment]:
         """Both ends, the one nearer to another joint of the spine moving with that joint."""
