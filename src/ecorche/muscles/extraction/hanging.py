@@ -3,7 +3,8 @@
 Text 001 takes all that stands out for a muscle. A breast stands out more than any pectoral does, and would
 then bulge when the arm moves. A muscle lies on the ribs, and its lower border is a slope; what hangs has an
 underside. So the skin in a strip below a bump's top tells them apart, by how far it turns towards the hips:
-on thirteen women of all weights by 43° and more, on the pectorals of seven muscular men by 36° at most.
+on thirteen women of all weights by 43° and more, on the pectorals of seven muscular men by 36° at most, and
+by 41° where their arms are held out in a T.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from ecorche.muscles.extraction.trunk_groups import TrunkSkin
 
 Floats = npt.NDArray[np.float64]
 
-UNDERSIDE = np.sin(np.radians(39.0))
+UNDERSIDE = np.sin(np.radians(42.0))
 """Skin that turns further to the hips than this is an underside, as the sine of the angle from upright."""
 STRIP, BELOW = 0.15, 1.2
 """Half the width of the strip below the top, and how far down it reaches, in half-widths of the trunk."""

@@ -281,6 +281,8 @@ def _region(skin: TrunkSkin, name: str, number: int, side: int, group: MuscleGro
         return "the skin there is too short for four sections"
     levels = low + (high - low) * (np.arange(count) + 0.5) / count
     triangles = skin.triangles[within[skin.triangles].all(axis=1)]
+    if not len(triangles):
+        return "no whole triangle of the skin lies there"
     return TrunkRegion(
         name, number, surfaces, levels, triangles, side, width, group.goals, group.round, group.cap
     )
