@@ -13,8 +13,7 @@ and the direction is the sum of the gauges' unit gradients with weights that fal
 the surface of the union the ellipsoid just left weighs most, so the flow always leads out and never along
 or in:
 
-- a node that ends is outside every ellipsoid, to the last digit: its last step is halved down to the border
-  and its outer end taken;
+- a node that ends is outside every ellipsoid, to the last digit;
 - a node that has just got inside is moved by as little, squarely to the surface;
 - a node moves continuously with pose and ellipsoids, and so do the lengths that follow from it.
 
@@ -46,7 +45,7 @@ BEHIND: Final = 0.35
 """A node held on one side of an ellipsoid stays before a plane this share of its reach behind the centre."""
 BLEND: Final = 0.15
 """Gauges differing by this much have weights differing by a factor e."""
-STRIDE: Final = 0.05
+STRIDE: Final = 0.12
 """Length of a step of the flow, as a share of the smallest radius."""
 STEPS: Final = 600
 """So many steps at most; who is not outside by then is led out along a straight line."""
@@ -133,33 +132,41 @@ def pushed_out(placed: Floats, which: Ints, first: int, end: int, sides: Floats,
         radius = min(placed[e, RADII], placed[e, RADII + 1], placed[e, RADII + 2])
         smallest = min(smallest, radius * sides[side + k - first, 3])
     stride = STRIDE * smallest
-    straight = (0.0, 0.0, 0.0)
-    inner, outer = x, x
-    step = 0
-    while True:
-        if step < STEPS:
-            way = _outwards(placed, which, first, end, sides, side, inner)
-            if dot(way, way) == 0.0:
-                step = STEPS
-        if step >= STEPS:
-            # a straight line leaves each convex body once and for ever
-            if dot(straight, straight) == 0.0:
-                straight = _away(placed, which, first, end, sides, side, inner)
-            way = straight
-        outer = plus(inner, stride, way)
-        if is_outside(placed, which, first, end, sides, side, outer):
+    for _ in range(STEPS):
+        way = _outwards(placed, which, first, end, sides, side, x)
+        if dot(way, way) == 0.0:
             break
-        inner = outer
-        step += 1
-    low, high = 0.0, 1.0
-    for _ in range(50):
-        middle = 0.5 * (low + high)
-        outer = plus(inner, middle * stride, way)
-        if is_outside(placed, which, first, end, sides, side, outer):
-            high = middle
-        else:
-            low = middle
-    return plus(inner, high * stride, way)
+        left = _exit(placed, which, first, end, sides, side, x, way)
+        if left <= stride:
+            return plus(x, left, way)
+        x = plus(x, stride, way)
+    way = _away(placed, which, first, end, sides, side, x)
+    return plus(x, _exit(placed, which, first, end, sides, side, x, way), way)
+
+
+@njit(cache=True, error_model="numpy")  # type: ignore[untyped-decorator]
+def _exit(
+    placed: Floats, which: Ints, first: int, end: int, sides: Floats, side: int, x: Any, way: Any
+) -> Any:
+    """How far along a unit direction the union is left [m]: a line leaves each convex body but once."""
+    at, more = 0.0, 1e-17
+    while True:
+        y = plus(x, at, way)
+        farthest = -1.0
+        for k in range(first, end):
+            size = sides[side + k - first, 3]
+            u = in_ball(placed, which[k], size, y)
+            if dot(u, u) < 1.0:
+                u = in_ball(placed, which[k], size, x)
+                v = plus(in_ball(placed, which[k], size, plus(x, 1.0, way)), -1.0, u)
+                a, b = dot(v, v), dot(u, v)
+                farthest = max(farthest, (np.sqrt(max(b * b - a * (dot(u, u) - 1.0), 0.0)) - b) / a)
+        if farthest < 0.0:
+            return at
+        if farthest <= at:  # on the border but for rounding
+            farthest = at + more
+            more *= 2.0
+        at = farthest
 
 
 @njit(cache=True, error_model="numpy")  # type: ignore[untyped-decorator]
