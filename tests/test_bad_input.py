@@ -260,7 +260,13 @@ def test_control_c_leaves_nothing_half_written_and_the_bake_resumes(
     target = tmp_path / "walk.usdc"
     command: list[str | Path] = [sys.executable, "-m", "ecorche", "bake", man, "-o", target]
     command += ["-m", data / "cmu" / "13_13.bvh", "--rate", "2000"]
-    child = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    # what a shell runs in the background ignores interrupts, and so would its children
+    child = subprocess.Popen(
+        command,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
     state = tmp_path / ".walk.usdc.baking" / "state.json"
     deadline = time.monotonic() + 90
     while not state.exists() and time.monotonic() < deadline and child.poll() is None:
