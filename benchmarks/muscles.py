@@ -36,6 +36,7 @@ from ecorche.skin.influence import Influences, influence
 from ecorche.skin.linear import LinearSkinning
 from ecorche.skin.normals import Normals
 from ecorche.skin.sliding import SlidingSkin
+from ecorche.skin.spacing import edge_squares
 from ecorche.skin.weights import SkinWeights, weights_from_table
 
 PERSON = DATA / "human" / "male_muscular_cmu_mb.glb"
@@ -78,6 +79,7 @@ class Muscled:
             [muscle.reach.joints for muscle in chosen],
             template="fitted",
             weighting=[muscle.reach.weighting for muscle in chosen],
+            squares=edge_squares(points, person.mesh.triangles()),
         )
         self.skin = SlidingSkin(points, still, self.influences)
         self._active = np.full(len(chosen), 0.5)
