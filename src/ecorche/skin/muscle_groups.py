@@ -3,9 +3,10 @@
 As in `layout` some vertices, here eight, are the lanes of one group. A group treats every muscle that any of
 them lies over, at all stations between its first and its last vertex there; a vertex that does not lie over
 it has weight zero, which is work for nothing. A skin lies over far more sets of muscles than of joints, most
-of them on a handful of vertices. So the vertices are put in a row, those over one set of muscles together and
-along the strongest of them, and the row is cut into groups where that costs least: a group may have lanes to
-spare where another vertex would bring muscles of its own. The best cuts are found by dynamic programming.
+of them on a handful of vertices. So the vertices are put in a row, those over one set of muscles together,
+beside a set that has most of the same, along the strongest muscle and back again; and the row is cut into
+groups where that costs least: a group may have lanes to spare where another vertex would bring muscles of its
+own. The best cuts are found by dynamic programming.
 """
 
 from __future__ import annotations
@@ -56,8 +57,15 @@ def group_by_muscles(influences: Influences, muscle_count: int) -> MuscleGroups:
         )
     rows = np.repeat(np.arange(len(moved)), counts[moved])
     sets = _bit_sets(rows, influences.muscles.astype(np.int64), len(moved), muscle_count)
-    rank = np.unique(sets, axis=0, return_inverse=True)[1].reshape(-1)
-    order = moved[np.lexsort((influences.t[_strongest(influences, counts[moved])], rank))]
+    _, example, which = np.unique(sets, axis=0, return_index=True, return_inverse=True)
+    place = _places_in_row(
+        [
+            frozenset(influences.muscles[influences.starts[v] : influences.starts[v + 1]].tolist())
+            for v in moved[example]
+        ]
+    )[which.reshape(-1)]
+    along = influences.t[_strongest(influences, counts[moved])]
+    order = moved[np.lexsort((np.where(place % 2, -along, along), place))]
     ends = _best_cuts(order, influences.starts, influences.muscles, influences.place, muscle_count)
     sizes = np.diff(ends, prepend=0)
     groups = np.full((len(ends), EIGHT), -1, np.int64)
@@ -67,6 +75,29 @@ def group_by_muscles(influences: Influences, muscle_count: int) -> MuscleGroups:
     # neighbours in the file stay neighbours in memory
     groups = groups[np.argsort(groups[:, 0], kind="stable")]
     return _with_rows(groups, influences, muscle_count)
+
+
+def _places_in_row(sets: list[frozenset[int]]) -> Ints:
+    """Where in a row each set of muscles belongs, beside one that keeps most of its muscles."""
+    with_muscle: dict[int, set[int]] = {}
+    for number, muscles in enumerate(sets):
+        for muscle in muscles:
+            with_muscle.setdefault(muscle, set()).add(number)
+    left = dict.fromkeys(range(len(sets)))  # in their order, for when no set shares a muscle
+    places, number, near = np.empty(len(sets), np.int64), 0, set[int]()
+    for place in range(len(sets)):
+        number = _likest(sets[number], sets, near) if near else next(iter(left))
+        places[number] = place
+        del left[number]
+        for muscle in sets[number]:
+            with_muscle[muscle].discard(number)
+        near = set[int]().union(*(with_muscle[muscle] for muscle in sets[number]))
+    return places
+
+
+def _likest(here: frozenset[int], sets: list[frozenset[int]], near: set[int]) -> int:
+    """Which of some sets lacks least of this one, and adds least to it."""
+    return min(near, key=lambda n: (len(here - sets[n]), len(sets[n] - here), n))
 
 
 def _strongest(influences: Influences, counts: npt.NDArray[np.integer]) -> Ints:
