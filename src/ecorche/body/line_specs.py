@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from ecorche.base.rotations import matrix_from_xyzw, xyzw_from_matrix
 from ecorche.base.transforms import transform_points
+from ecorche.body.muscle_specs import scapulae_of
 from ecorche.body.spelled_joints import joint_number, numbers, spot
 from ecorche.document.files import Rig
 from ecorche.document.line_spec import (
@@ -38,6 +39,7 @@ from ecorche.muscles.lines.admissible import BoundNode, CollisionNode, Node
 from ecorche.muscles.lines.attached import Attached
 from ecorche.muscles.lines.fields import Field, FieldEllipsoid
 from ecorche.muscles.lines.mobile import Freedom, MobileNode
+from ecorche.muscles.scapula import with_scapulae
 from ecorche.skeleton.skeleton import Skeleton
 
 Floats = npt.NDArray[np.float64]
@@ -55,10 +57,10 @@ def fields_of(rig: Rig, skeleton: Skeleton) -> dict[str, Field]:
 
 
 class _Reader:
-    """From a rig's spec to muscles on a skeleton."""
+    """From a rig's spec to muscles on a character's skeleton and the shoulder blades that the rig adds."""
 
     def __init__(self, rig: Rig, skeleton: Skeleton) -> None:
-        self.rig, self.skeleton = rig, skeleton
+        self.rig, self.skeleton = rig, with_scapulae(skeleton, scapulae_of(rig, skeleton))
 
     def muscle(self, name: str) -> LineMuscle:
         spec = self.rig.spec.muscles.lines[name]

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from ecorche.body.character import Character
 from ecorche.body.line_specs import fields_of, line_muscles_of
+from ecorche.body.muscle_specs import scapulae_of
 from ecorche.document.files import Rig
 from ecorche.dynamics.material import oscillation_on_lines
 from ecorche.dynamics.setting import Dynamics
@@ -172,4 +173,5 @@ def compile_lines(character: Character, rig: Rig) -> BodyLines | None:
     said = rig.spec.body_type
     fields = fields_of(rig, character.skeleton)
     body = BodyType(bulk=said.bulk, fat=said.fat)
-    return BodyLines(designed, LineMusculature(character.skeleton, designed, fields, body))
+    blades = scapulae_of(rig, character.skeleton)
+    return BodyLines(designed, LineMusculature(character.skeleton, designed, fields, body, blades))

@@ -28,7 +28,7 @@ def muscles_of(rig: Rig, skeleton: Skeleton) -> tuple[tuple[Muscle, ...], tuple[
 
     Joints named that neither the character nor the rig has are refused, with the nearest name.
     """
-    scapulae = _scapulae_of(rig, skeleton)
+    scapulae = scapulae_of(rig, skeleton)
     extended = with_scapulae(skeleton, scapulae)
     return (
         tuple(_muscle(rig, name, spec, skeleton, extended) for name, spec in rig.spec.muscles.named.items()),
@@ -61,7 +61,8 @@ def muscle_specs(
     return {muscle.name: _spec(muscle, extended) for muscle in muscles}, blades
 
 
-def _scapulae_of(rig: Rig, skeleton: Skeleton) -> tuple[VirtualScapula, ...]:
+def scapulae_of(rig: Rig, skeleton: Skeleton) -> tuple[VirtualScapula, ...]:
+    """The shoulder blades that a rig gives its character."""
     found = []
     for name, spec in rig.spec.skeleton.virtual_scapulae.items():
         place = ("skeleton", "virtual_scapulae", name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -28,7 +28,7 @@ from ecorche.muscles.lofted import LoftedMuscle
 from ecorche.muscles.lofted_posing import Lofts
 from ecorche.muscles.muscle import Muscle
 from ecorche.muscles.musculature import Musculature
-from ecorche.muscles.scapula import difference_with
+from ecorche.muscles.scapula import VirtualScapula, difference_with
 from ecorche.muscles.volume import contract
 from ecorche.skeleton.enforce_limits import enforce_limits
 from ecorche.skeleton.human_limits import human_joints
@@ -324,8 +324,7 @@ def _crossed(skeleton: Skeleton, body: Body) -> npt.NDArray[np.bool_]:
     if body.muscles is not None:
         musculature = body.muscles.musculature
         paths = musculature.frames.paths
-        rides_on = np.array([*range(skeleton.joint_count), *(s.girdle for s in musculature.scapulae)])
-        nodes = below[:, rides_on[paths.joints]]
+        nodes = below[:, _rides_on(skeleton, musculature.scapulae)[paths.joints]]
         some = np.logical_or.reduceat(nodes, paths.starts[:-1], axis=1)
         every = np.logical_and.reduceat(nodes, paths.starts[:-1], axis=1)
         crossed |= (some & ~every).any(axis=1)
@@ -335,10 +334,19 @@ def _crossed(skeleton: Skeleton, body: Body) -> npt.NDArray[np.bool_]:
             nodes = below[:, [*muscle.joints, *(() if muscle.wrap is None else (muscle.wrap.joint,))]]
             crossed |= nodes.any(axis=1) & ~nodes.all(axis=1)
     if body.lines is not None:
+        blades = body.lines.musculature.scapulae
+        rides_on = _rides_on(skeleton, blades)
         for line in (line for muscle in body.lines.musculature.muscles for line in muscle.lines):
-            nodes = below[:, [node.joint for node in line.nodes if not isinstance(node, CollisionNode)]]
+            held = [node.joint for node in line.nodes if not isinstance(node, CollisionNode)]
+            nodes = below[:, rides_on[held]]
             crossed |= nodes.any(axis=1) & ~nodes.all(axis=1)
+        crossed[[blade.arm for blade in blades]] = True
     return crossed
+
+
+def _rides_on(skeleton: Skeleton, scapulae: Sequence[VirtualScapula]) -> npt.NDArray[np.int64]:
+    """The character's joint that carries each joint and, after them, each virtual shoulder blade."""
+    return np.array([*range(skeleton.joint_count), *(scapula.girdle for scapula in scapulae)])
 
 
 def _through_limits(

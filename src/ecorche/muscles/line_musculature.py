@@ -21,6 +21,7 @@ from ecorche.muscles.lines.frames import LineFrames, line_frames
 from ecorche.muscles.lines.line_mesh import LineMeshes, PosedLineMeshes
 from ecorche.muscles.lines.line_paths import LinePaths, elastic_line
 from ecorche.muscles.lines.muscle_on_lines import MuscleOnLines, muscle_on_lines
+from ecorche.muscles.scapula import VirtualScapula, difference_with, with_scapulae
 from ecorche.skeleton.skeleton import Skeleton
 
 Floats = npt.NDArray[np.float64]
@@ -30,10 +31,11 @@ class LineMusculature:
     """Muscles that are meshes, compiled; constant over time.
 
     Args:
-        skeleton: Whose joints carry them.
+        skeleton: The character's joints, which carry them.
         muscles: As designed.
         fields: What bends their lines, by name.
         body: How muscular the body is.
+        scapulae: Virtual shoulder blades that carry some of them, numbered after the joints.
 
     Attributes:
         muscles: Those that could be compiled.
@@ -53,11 +55,14 @@ class LineMusculature:
         muscles: Sequence[LineMuscle],
         fields: Mapping[str, Field],
         body: BodyType | None = None,
+        scapulae: Sequence[VirtualScapula] = (),
     ) -> None:
+        self.scapulae = tuple(scapulae)
+        skeleton = with_scapulae(skeleton, scapulae)
         self.left_out: dict[str, str] = {}
         chosen = self._each(muscles, lambda muscle: _require_lines(muscle, skeleton, fields))
         # all at once; where that fails, whoever fails alone is left out
-        paths, chosen = self._together(chosen, lambda some: LinePaths(skeleton, some, fields))
+        paths, chosen = self._together(chosen, lambda some: LinePaths(skeleton, some, fields, scapulae))
         frames = _frames(paths, chosen)
         sigma, exclusive = _isometric(chosen), _exclusive(chosen)
         starts = np.cumsum([0, *(len(muscle.lines) for muscle in chosen)])
@@ -70,7 +75,7 @@ class LineMusculature:
 
         kept = self._each(chosen, bind)
         if len(kept) < len(chosen):  # lines without a mesh are not worth their time
-            paths = LinePaths(skeleton, kept, fields)
+            paths = LinePaths(skeleton, kept, fields, scapulae)
             frames = _frames(paths, kept)
             sigma, exclusive = _isometric(kept), _exclusive(kept)
             starts = np.cumsum([0, *(len(muscle.lines) for muscle in kept)])
@@ -100,11 +105,12 @@ class LineMusculature:
         """The meshes of one pose.
 
         Args:
-            moved: ``M − I`` of the joints since bind, (joints, 4, 4).
+            moved: ``M − I`` of the character's joints since bind, (joints, 4, 4).
             nodes: Of the lines [m], (N, 3), and the elongation of their segments, (N − L,), from `paths`.
             elongation: See ``nodes``.
             activation: Of the muscles, 0 to 1, (M,); None is at rest.
         """
+        moved = difference_with(moved, self.scapulae)
         frames = self.frames.posed(nodes, moved).frames
         return self.meshes.posed(nodes, frames, moved, activation, elongation=elongation)
 

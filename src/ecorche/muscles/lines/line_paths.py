@@ -23,6 +23,7 @@ from ecorche.muscles.lines.elastic_compile import elastic_lines
 from ecorche.muscles.lines.equilibrium import equilibrium, rest_at_bind
 from ecorche.muscles.lines.fields import Field, FieldEllipsoid
 from ecorche.muscles.lines.posed_lines import ElasticReport, ElasticState
+from ecorche.muscles.scapula import VirtualScapula, difference_with
 from ecorche.skeleton.skeleton import Skeleton
 
 Floats = npt.NDArray[np.float64]
@@ -58,6 +59,7 @@ class LinePaths:
         skeleton: Whose joints carry them.
         muscles: Whose lines they are.
         fields: What bends them, by name.
+        scapulae: Virtual shoulder blades, the last joints of ``skeleton``, which follow the others.
 
     Attributes:
         starts: Line l owns nodes ``starts[l]`` to ``starts[l + 1] − 1``, (L + 1,).
@@ -67,13 +69,18 @@ class LinePaths:
     """
 
     def __init__(
-        self, skeleton: Skeleton, muscles: Sequence[LineMuscle], fields: Mapping[str, Field]
+        self,
+        skeleton: Skeleton,
+        muscles: Sequence[LineMuscle],
+        fields: Mapping[str, Field],
+        scapulae: Sequence[VirtualScapula] = (),
     ) -> None:
+        self._scapulae = tuple(scapulae)
         lines = [(m.path, m.line_name(k), line) for m in muscles for k, line in enumerate(m.lines)]
         self.names = tuple(name for _, name, _ in lines)
         self.starts = np.cumsum([0, *(len(line.nodes) for _, _, line in lines)]).astype(np.int32)
-        self._admissible: list[tuple[AdmissiblePaths, Ints]] = []
-        self._elastic: tuple[ElasticLines, ElasticState, Ints] | None = None
+        self._admissible: list[tuple[AdmissiblePaths, Ints, Ints, Ints]] = []
+        self._elastic: tuple[ElasticLines, ElasticState, Ints, Ints] | None = None
         manners = dict.fromkeys(path for path, *_ in lines if isinstance(path, Admissible))
         for manner in manners:
             own = [k for k, (path, *_) in enumerate(lines) if path == manner]
@@ -88,7 +95,7 @@ class LinePaths:
                 paths = AdmissiblePaths(
                     skeleton, designed, tightening=manner.tightening, subdivisions=manner.subdivisions
                 )
-            self._admissible.append((paths, np.array(own)))
+            self._admissible.append((paths, *self._of(own)))
         springs = [k for k, (path, *_) in enumerate(lines) if isinstance(path, Elastic)]
         self.report: tuple[str, ...] = ()
         if springs:
@@ -100,10 +107,10 @@ class LinePaths:
                 skeleton.joint_count,
             )  # fmt: skip
             _, state, report = rest_at_bind(compiled)
-            self._elastic = compiled, state, np.array(springs)
+            self._elastic = compiled, state, *self._of(springs)[1:]
             self.report = tuple(report.notes())
         self._lengths = np.ones(int(self.starts[-1]) - len(lines))
-        at_bind = self.posed(np.zeros((1, skeleton.joint_count, 4, 4)))
+        at_bind = self.posed(np.zeros((1, skeleton.joint_count - len(scapulae), 4, 4)))
         self.bind = at_bind.nodes[0]
 
     def __repr__(self) -> str:
@@ -118,15 +125,15 @@ class LinePaths:
         """The lines through some poses, one after another.
 
         Args:
-            moved: ``M − I`` of the joints since bind, (F, joints, 4, 4).
+            moved: ``M − I`` of the character's joints since bind, (F, joints, 4, 4).
             state: What a call before left; None begins from rest at bind.
         """
+        moved = difference_with(np.asarray(moved), self._scapulae)
         frames, lines = len(moved), len(self.names)
         nodes = np.empty((frames, int(self.starts[-1]), 3))
         elongation = np.ones((frames, int(self.starts[-1]) - lines))
         slack = np.zeros(lines, np.int64)
-        for paths, own in self._admissible:
-            rows, segments = self._rows(own), self._segments(own)
+        for paths, own, rows, segments in self._admissible:
             for f in range(frames):
                 slid = paths.tendons.slid(paths.nodes(moved[f]))
                 nodes[f, rows] = slid.nodes
@@ -137,19 +144,18 @@ class LinePaths:
             ElasticReport((), np.ones((0, 0), bool), np.zeros((0, 0), np.int32), np.zeros((0, 0))),
         )
         if self._elastic is not None:
-            compiled, rest, own = self._elastic
+            compiled, rest, rows, segments = self._elastic
             found, after, told = equilibrium(compiled, np.asarray(moved), rest if state is None else state)
-            nodes[:, self._rows(own)] = found
+            nodes[:, rows] = found
             bind = compiled.lengths(rest.points[compiled.points])
-            elongation[:, self._segments(own)] = bind / np.maximum(compiled.lengths(found), 1e-300)
+            elongation[:, segments] = bind / np.maximum(compiled.lengths(found), 1e-300)
         return PosedPaths(nodes, elongation, slack, tuple(told.notes()), after)
 
-    def _rows(self, lines: Ints) -> Ints:
-        """The nodes of some lines."""
-        return np.concatenate([np.arange(self.starts[k], self.starts[k + 1]) for k in lines])
-
-    def _segments(self, lines: Ints) -> Ints:
-        return np.concatenate([np.arange(self.starts[k] - k, self.starts[k + 1] - k - 1) for k in lines])
+    def _of(self, lines: Sequence[int]) -> tuple[Ints, Ints, Ints]:
+        """Some lines, their nodes and their segments, by number."""
+        nodes = [np.arange(self.starts[k], self.starts[k + 1]) for k in lines]
+        segments = [own[:-1] - k for k, own in zip(lines, nodes, strict=True)]
+        return np.array(lines), np.concatenate(nodes), np.concatenate(segments)
 
 
 def elastic_line(muscle: LineMuscle, number: int) -> ElasticLine:
