@@ -38,7 +38,8 @@ from ecorche.base.ellipsoid import signed_distances
 from ecorche.errors import EcorcheError
 from ecorche.muscles.lines.admissible_passes import place_deflectors, pose_lines
 from ecorche.muscles.lines.admissible_plan import LinePlan, plan_of
-from ecorche.muscles.lines.fields import PLACED, FieldEllipsoid
+from ecorche.muscles.lines.deflection import DEFLECTOR
+from ecorche.muscles.lines.fields import FieldEllipsoid
 from ecorche.muscles.lines.mobile import MobileNode
 from ecorche.muscles.lines.tendons import Tendons
 from ecorche.skeleton.skeleton import Skeleton
@@ -226,7 +227,7 @@ class AdmissiblePaths:
             )
         batch = joints.shape[:-3]
         posed = np.empty((*batch, len(self.plan.kind), 3)) if out is None else out
-        placed = np.empty((len(self._deflectors.joints), PLACED))
+        placed = np.empty((len(self._deflectors.joints), DEFLECTOR))
         for at in np.ndindex(batch):
             place_deflectors(self._deflectors, joints[at], placed)
             pose_lines(self.plan, joints[at], placed, self.tightening, posed[at])

@@ -33,7 +33,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from ecorche.muscles.lines.fields import CENTRE, RADII
+from ecorche.muscles.lines.fields import CENTRE, PLACED, RADII
 from ecorche.muscles.triples import dot, plus, scaled
 
 Floats = npt.NDArray[np.float64]
@@ -49,6 +49,13 @@ STRIDE: Final = 0.12
 """Length of a step of the flow, as a share of the smallest radius."""
 STEPS: Final = 600
 """So many steps at most; who is not outside by then is led out along a straight line."""
+BALL: Final = PLACED
+"""Column after those of `fields`: the square of a deflector's largest radius [m²], and a hair more.
+
+Most places lie outside the ball about most ellipsoids, and need no further question.
+"""
+DEFLECTOR: Final = PLACED + 1
+"""Columns of a deflector in a pose."""
 
 
 @njit(inline="always")  # type: ignore[untyped-decorator]
@@ -77,14 +84,32 @@ def _from_ball(placed: Floats, e: int, size: Any, g: Any) -> Any:
     )
 
 
-@njit(cache=True, error_model="numpy")  # type: ignore[untyped-decorator]
+@njit(inline="always")  # type: ignore[untyped-decorator]
+def enclose(placed: Floats, e: int) -> None:
+    """Write the ball about ellipsoid e, whose other columns are known."""
+    largest = max(placed[e, RADII], placed[e, RADII + 1], placed[e, RADII + 2])
+    placed[e, BALL] = (1.0 + 1e-9) * largest * largest
+
+
+@njit(inline="always")  # type: ignore[untyped-decorator]
+def _holds(placed: Floats, e: int, size: Any, x: Any) -> Any:
+    """Whether ellipsoid e, its radii taken ``size`` times, at most once, holds a place."""
+    d = plus(x, -1.0, (placed[e, CENTRE], placed[e, CENTRE + 1], placed[e, CENTRE + 2]))
+    if dot(d, d) >= placed[e, BALL]:
+        return False
+    u = in_ball(placed, e, size, x)
+    return dot(u, u) < 1.0
+
+
+@njit(inline="always")  # type: ignore[untyped-decorator]
 def is_outside(placed: Floats, which: Ints, first: int, end: int, sides: Floats, side: int, x: Any) -> bool:
     """Whether a place lies outside of all ellipsoids, see `pushed_out`."""
+    outside = True
     for k in range(first, end):
-        u = in_ball(placed, which[k], sides[side + k - first, 3], x)
-        if dot(u, u) < 1.0:
-            return False
-    return True
+        if _holds(placed, which[k], sides[side + k - first, 3], x):
+            outside = False
+            break
+    return outside
 
 
 @njit(cache=True, error_model="numpy")  # type: ignore[untyped-decorator]
@@ -117,7 +142,7 @@ def pushed_out(placed: Floats, which: Ints, first: int, end: int, sides: Floats,
     """The place x [m], or where it leaves the union of some ellipsoids.
 
     Args:
-        placed: Ellipsoids in the pose, see `fields`, (E, PLACED).
+        placed: Ellipsoids in the pose, see `fields` and `BALL`, (E, DEFLECTOR).
         which: Numbers of ellipsoids; those from ``first`` to ``end − 1`` are meant.
         first, end: See there.
         sides: Pole in the unit ball, three numbers, and factor on the radii, (…, 4).
@@ -136,27 +161,29 @@ def pushed_out(placed: Floats, which: Ints, first: int, end: int, sides: Floats,
         way = _outwards(placed, which, first, end, sides, side, x)
         if dot(way, way) == 0.0:
             break
-        left = _exit(placed, which, first, end, sides, side, x, way)
+        left = _exit(placed, which, first, end, sides, side, x, way, stride)
         if left <= stride:
             return plus(x, left, way)
         x = plus(x, stride, way)
     way = _away(placed, which, first, end, sides, side, x)
-    return plus(x, _exit(placed, which, first, end, sides, side, x, way), way)
+    return plus(x, _exit(placed, which, first, end, sides, side, x, way, np.inf), way)
 
 
 @njit(cache=True, error_model="numpy")  # type: ignore[untyped-decorator]
 def _exit(
-    placed: Floats, which: Ints, first: int, end: int, sides: Floats, side: int, x: Any, way: Any
+    placed: Floats, which: Ints, first: int, end: int, sides: Floats, side: int, x: Any, way: Any, far: Any
 ) -> Any:
-    """How far along a unit direction the union is left [m]: a line leaves each convex body but once."""
+    """How far along a unit direction the union is left [m]: a line leaves each convex body but once.
+
+    Anything beyond ``far`` [m] where that is farther.
+    """
     at, more = 0.0, 1e-17
-    while True:
+    while at <= far:
         y = plus(x, at, way)
         farthest = -1.0
         for k in range(first, end):
             size = sides[side + k - first, 3]
-            u = in_ball(placed, which[k], size, y)
-            if dot(u, u) < 1.0:
+            if _holds(placed, which[k], size, y):
                 u = in_ball(placed, which[k], size, x)
                 v = plus(in_ball(placed, which[k], size, plus(x, 1.0, way)), -1.0, u)
                 a, b = dot(v, v), dot(u, v)
@@ -167,6 +194,7 @@ def _exit(
             farthest = at + more
             more *= 2.0
         at = farthest
+    return at
 
 
 @njit(cache=True, error_model="numpy")  # type: ignore[untyped-decorator]
@@ -174,8 +202,7 @@ def _away(placed: Floats, which: Ints, first: int, end: int, sides: Floats, side
     """A unit direction away from the pole of the first ellipsoid that holds x."""
     for k in range(first, end):
         row, e = side + k - first, which[k]
-        u = in_ball(placed, e, sides[row, 3], x)
-        if dot(u, u) < 1.0:
+        if _holds(placed, e, sides[row, 3], x):
             pole = (sides[row, 0], sides[row, 1], sides[row, 2])
             back = dot(pole, pole) > 0.0
             v = _from_ball(placed, e, sides[row, 3], scaled(-1.0, pole) if back else (0.0, 0.0, 1.0))
