@@ -18,8 +18,8 @@ from ecorche.body.character import Character
 from ecorche.errors import EcorcheError
 from ecorche.muscles.activation import bulge_from_activation
 from ecorche.muscles.loft_frames import bind_axes
-from ecorche.muscles.loft_joints import FOLLOW, STEEPEST, following, giving
 from ecorche.muscles.loft_mesh import loft_surfaces
+from ecorche.muscles.loft_plan import FOLLOW, STEEPEST, following, giving
 from ecorche.muscles.lofted import LoftedMuscle, Wrap
 from ecorche.muscles.lofted_posing import Lofts
 from ecorche.muscles.muscle_joints import JointedMuscles

@@ -7,6 +7,7 @@ import numpy.typing as npt
 from numba import njit
 
 from ecorche.base.quads import (
+    apart,
     fours,
     pick,
     quad,
@@ -15,6 +16,7 @@ from ecorche.base.quads import (
     smallest,
     square_roots,
     where_above,
+    write_quad,
     write_rows,
 )
 
@@ -68,6 +70,18 @@ def test_arithmetic_is_that_of_float64() -> None:
     not_a_number = np.array([np.nan, 1.0, 4.0, 0.0])
     _compute(not_a_number, np.arange(4, dtype=np.uint32).reshape(1, 4), kept, result)
     np.testing.assert_array_equal(result[:, 1], [0.0, 1.0, 2.0, 0.0])
+
+
+@njit  # type: ignore[untyped-decorator]
+def _product_less(values: Floats, rounded: Floats, result: Floats) -> None:
+    product = read_quad(values, 0) * read_quad(values, 1)
+    write_quad(result, 0, apart(product, read_quad(rounded, 0)))
+
+
+def test_a_product_less_itself_is_zero() -> None:
+    values, result = np.random.default_rng(2).normal(size=(2, 4)), np.ones((1, 4))
+    _product_less(values, values[:1] * values[1], result)
+    assert not result.any()
 
 
 def test_things_by_fours_repeat_the_last_one() -> None:

@@ -207,6 +207,16 @@ def square_roots(typing_context: Any, a: Any) -> Any:
 
 
 @intrinsic  # type: ignore[untyped-decorator]
+def apart(typing_context: Any, a: Any, b: Any) -> Any:
+    """``a − b`` of numbers that are rounded before, never fused with a product: zero where both are equal."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.fsub(args[0], args[1])
+
+    return Quad(Quad, Quad), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
 def where_above(typing_context: Any, a: Any, b: Any, yes: Any, no: Any) -> Any:
     """``yes`` where ``a > b``, else ``no``; and ``no`` where one of the two is not a number."""
 

@@ -15,7 +15,8 @@ from numba.core.types.containers import StructRef
 from numba.core.types.misc import unliteral
 from numba.experimental import structref
 
-from ecorche.muscles.loft_joints import LoftPlan, muscle_joint_difference
+from ecorche.muscles.loft_joints import FRAME, pose_muscle_joints
+from ecorche.muscles.loft_plan import LARGEST_BULGE, LoftPlan
 from ecorche.muscles.root_curves import CurvePlan
 
 Floats = npt.NDArray[np.float64]
@@ -30,7 +31,7 @@ class _KeptType(StructRef):  # type: ignore[misc]
 
 
 class Kept(structref.StructRefProxy):  # type: ignore[misc]
-    """Plans of curves and muscle joints, and frames of the muscle joints at bind (K, FRAME)."""
+    """Plans of curves and muscle joints, and frames of the muscle joints at bind (groups, FRAME, 4)."""
 
 
 structref.define_proxy(Kept, _KeptType, ["curves", "plan", "bind"])
@@ -45,9 +46,11 @@ def keep(curves: CurvePlan, plan: LoftPlan, bind: Floats) -> Kept:
 @njit(cache=True)  # type: ignore[untyped-decorator]
 def difference_of(kept: Any, difference: Floats, bulge: Floats, result: Floats) -> bool:
     """``M − I`` of the muscle joints (K, 4, 4) from that of the joints and T (M,); False where none is."""
-    if difference.shape != (len(kept.plan.turning), 4, 4) or len(bulge) != len(kept.plan.moments):
+    if difference.shape != (len(kept.plan.turning), 4, 4) or len(bulge) != len(kept.plan.muscles):
         return False
-    done: bool = muscle_joint_difference(kept.curves, kept.plan, kept.bind, difference, bulge, result)
+    done: bool = pose_muscle_joints(
+        kept.curves, kept.plan, kept.bind, difference, bulge, np.empty((0, FRAME, 4)), result
+    )
     return done
 
 
@@ -57,12 +60,12 @@ def extend(kept: Any, difference: Floats, activation: Floats, result: Floats) ->
 
     False where a pose or an activation cannot be.
     """
-    moments, count = kept.plan.moments, len(kept.plan.turning)
-    if difference.shape != (count, 4, 4) or len(activation) != len(moments):
+    muscles, count = kept.plan.muscles, len(kept.plan.turning)
+    if difference.shape != (count, 4, 4) or len(activation) != len(muscles):
         return False
-    bulge = np.empty(len(moments))
-    for muscle in range(len(moments)):
-        active, largest = activation[muscle], moments[muscle, 6]
+    bulge = np.empty(len(muscles))
+    for muscle in range(len(muscles)):
+        active, largest = activation[muscle], muscles[muscle, LARGEST_BULGE]
         if not (active >= 0.0 and active <= 1.0 and largest >= 1.0):
             return False
         bulge[muscle] = 1.0 + active * (largest - 1.0)
@@ -70,5 +73,7 @@ def extend(kept: Any, difference: Floats, activation: Floats, result: Floats) ->
         for i in range(4):
             for j in range(4):
                 result[joint, i, j] = difference[joint, i, j]
-    done: bool = muscle_joint_difference(kept.curves, kept.plan, kept.bind, difference, bulge, result[count:])
+    done: bool = pose_muscle_joints(
+        kept.curves, kept.plan, kept.bind, difference, bulge, np.empty((0, FRAME, 4)), result[count:]
+    )
     return done

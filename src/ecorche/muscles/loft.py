@@ -19,7 +19,6 @@ after: T outwards, 1/T sideways.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -124,20 +123,6 @@ def swelling(m0: float, m1: float, m2: float, shortening: float) -> float:
         return THINNEST
     kappa: float = max(-missing / (m1 + np.sqrt(square)), THINNEST)
     return kappa
-
-
-@njit(inline="always")  # type: ignore[untyped-decorator]
-def profile_at(knots: Floats, cubics: Floats, first: int, last: int, largest: float, u: Any) -> Any:
-    """w at a share of the root curve, of the cubics from ``first`` to before ``last`` and their knots."""
-    piece = first
-    while piece + 1 < last and u >= knots[piece + 1]:
-        piece += 1
-    x = u - knots[piece]
-    oo = cubics[piece, 0, 0] + x * (cubics[piece, 1, 0] + x * (cubics[piece, 2, 0] + x * cubics[piece, 3, 0]))
-    os = cubics[piece, 0, 1] + x * (cubics[piece, 1, 1] + x * (cubics[piece, 2, 1] + x * cubics[piece, 3, 1]))
-    ss = cubics[piece, 0, 2] + x * (cubics[piece, 1, 2] + x * (cubics[piece, 2, 2] + x * cubics[piece, 3, 2]))
-    share = (oo * ss - os * os) / largest
-    return share * (2.0 - share)
 
 
 def _values(knots: Floats, cubics: Floats, u: Floats) -> Floats:

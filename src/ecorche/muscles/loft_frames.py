@@ -10,19 +10,16 @@ the limb it lies on, whatever joints its ends are on.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from ecorche.base.rotations import normalise
 from ecorche.errors import EcorcheError
 from ecorche.muscles.lofted import LoftedMuscle
 from ecorche.muscles.root_curves import root_curves
-from ecorche.muscles.section_frames import turned as turned_many
-from ecorche.muscles.triples import times, turned, unit
-from ecorche.muscles.wrapping import along
+from ecorche.muscles.section_frames import turned
 
 Floats = npt.NDArray[np.float64]
 
@@ -73,36 +70,22 @@ def directions_at_bind(muscle: LoftedMuscle, tangents: Floats) -> Floats:
     out = out / np.linalg.norm(out)
     out = out - (out @ chord) * chord
     out = out / np.linalg.norm(out)
-    found = turned_many(
-        np.broadcast_to(chord, tangents.shape), tangents, np.broadcast_to(out, tangents.shape)
-    )
+    found = turned(np.broadcast_to(chord, tangents.shape), tangents, np.broadcast_to(out, tangents.shape))
     return normalise(found)
 
 
-@njit(inline="always")  # type: ignore[untyped-decorator]
-def axes_at(
-    curves: Floats,
-    row: int,
-    share: Any,
-    turn: Floats,
-    carrier: int,
-    bind_along: Any,
-    bind_out: Any,
-) -> Any:
-    """Point, tangent, out and side of one place of a posed curve.
+def posed_axes(
+    muscle: LoftedMuscle, points: Floats, tangents: Floats, at_bind: Floats, turn: Floats
+) -> SectionAxes:
+    """Section axes in a pose where the root curve has points and tangents (K, 3).
 
     Args:
-        curves, row: The posed curve, see `wrapping`.
-        share: Of its length.
-        turn: Rotations of the joints, (joints, TURN).
-        carrier: The joint that carries its direction.
-        bind_along, bind_out: Of the place at bind.
+        muscle: The muscle.
+        points: On its root curve [m], (K, 3).
+        tangents: There, unit, (K, 3).
+        at_bind: Tangents of the same places at bind, (K, 3).
+        turn: Rotation of the joint whose skin lies over it, (3, 3).
     """
-    point, tangent = along(curves, row, share)
-    out = unit(turned(times(turn, carrier, bind_along), tangent, times(turn, carrier, bind_out)))
-    side = (
-        tangent[1] * out[2] - tangent[2] * out[1],
-        tangent[2] * out[0] - tangent[0] * out[2],
-        tangent[0] * out[1] - tangent[1] * out[0],
-    )
-    return point, tangent, out, side
+    carried = directions_at_bind(muscle, at_bind) @ turn.T
+    out = normalise(turned(at_bind @ turn.T, tangents, carried))
+    return SectionAxes(points, tangents, out, np.cross(tangents, out))

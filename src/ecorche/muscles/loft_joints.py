@@ -1,211 +1,283 @@
-"""Muscle joints of muscles found in the skin, posed in one compiled call.
+"""Muscle joints of muscles found in the skin, posed in one compiled call, four side by side.
 
-Text 001, "Skin Deformation". A muscle changes length as a whole, but the skin over it is not dragged along
-its fibres: a muscle joint that lies the share u from the origin at bind has moved to
-
-    s = u L₀ + (L − L₀) h(u)
-
-in a muscle of length L, with h a smooth step at the crossing of the joint between the muscle's ends. Before
-it a muscle joint keeps its distance from the origin, behind it from the insertion; what the length has
-changed by is taken up between. h rises by at most 1.9 a unit, so s rises with u down to half the length; of
-still shorter muscles the shares s/L stay those of half the length. A muscle joint turns as the section does
-and dilates as the muscle does where it is now, ``(1 + κ w) T`` outwards and ``(1 + κ w) / T`` sideways, both
-to the power of the muscle's gain. It stands in the middle of its section, which is off the root curve by the
-centre of the ring.
-
-Under the skin a belly is bound to its limb, and only its tendons cross a joint. So a muscle joint goes with
-the limb that carries it, and from there towards the root curve only by the share `following`: nothing at the
-crossing, at most `FOLLOW` half a muscle away. (Joints that ride on the curve itself, as the text has them,
-pinch the skin at a joint that bends: the line from an origin beyond the joint swings about it.) Where skin
-over a muscle follows several limbs, each of them carries muscle joints of its own.
+A muscle joint turns as the section does and dilates as the muscle does where it is now, ``(1 + κ w) T``
+outwards and ``(1 + κ w) / T`` sideways, both to the power of the muscle's gain. It stands in the middle of
+its section, which is off the root curve by the centre of the ring. Where along the muscle: see `loft_plan`.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from ecorche.base.smooth_step import smooth_step
-from ecorche.muscles.loft import profile_at, swelling
-from ecorche.muscles.loft_frames import axes_at
+from ecorche.base.quads import (
+    apart,
+    quad,
+    read_quad,
+    read_rows,
+    square_roots,
+    where_above,
+    write_quad,
+    write_rows,
+)
+from ecorche.muscles.loft import swelling
+from ecorche.muscles.loft_plan import (
+    AT_BIND,
+    BIND_ALONG,
+    BIND_OUT,
+    BIND_POINT,
+    FOLLOWING,
+    GAIN,
+    GIVING,
+    JOINT_CARRIER,
+    JOINT_KEPT,
+    JOINT_MUSCLE,
+    JOINT_NAMED,
+    JOINT_PLACE,
+    JOINT_ROW,
+    KNOT,
+    LARGEST,
+    MIDDLE,
+    MOMENTS,
+    OUT_OUT,
+    OUT_SIDE,
+    PIECE_COLUMNS,
+    PLACE_KEPT,
+    PLACE_MUSCLE,
+    PLACE_NAMED,
+    PLACE_PIECE,
+    PLACE_ROW,
+    SHARE,
+    SIDE_SIDE,
+    LoftPlan,
+)
 from ecorche.muscles.posed_joints import MOVED, TURN, pose_joints
-from ecorche.muscles.root_curves import CurvePlan, carried, pose_curve
-from ecorche.muscles.triples import cross, dot, plus, read, scaled, times, turned, unit, write
+from ecorche.muscles.root_curves import CurvePlan, pose_curve
+from ecorche.muscles.triples import cross, dot, plus, scaled
 from ecorche.muscles.wrapping import COLUMNS, LENGTH, along
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
-
-STEEPEST = 1.9
-"""The greatest slope of h; below 2, so that places stay in order down to half the length."""
-_ROUNDED = 0.1
-_WIDTH = 1.0 / STEEPEST + _ROUNDED
-
-FOLLOW = 0.3
-"""How much of a root curve's way beside its limb the skin goes along with at most."""
+Naturals = npt.NDArray[np.uint32]
 
 NO_SCAPULAE, NO_VECTORS = np.zeros((0, 3), np.int64), np.zeros((0, 4, 3))
 """Muscles found in the skin hang on the skeleton's own joints."""
 
-# columns of a place where muscle joints stand: bind tangent and out; its share u and h(u); its section's
-# centre; where it is on the curve at bind; how much they follow the curve
-BIND_ALONG, BIND_OUT, PLACE, GIVING, MIDDLE, BIND_POINT, FOLLOWING, NUMBERS = 0, 3, 6, 7, 8, 10, 13, 14
-# columns of its frame
+# quads of four muscle joints' frames
 POINT, ALONG, OUT, SIDE, FRAME = 0, 3, 6, 9, 12
-
-
-def giving(u: npt.ArrayLike, crossing: float) -> Floats:
-    """h(u): how much of a change of length lies between the origin and the share u."""
-    centre = np.clip(crossing, 0.5 * _WIDTH, 1.0 - 0.5 * _WIDTH)
-    x = np.asarray(u, np.float64) - (centre - 0.5 * _WIDTH)
-    rising, falling = np.clip(x, 0.0, _ROUNDED), np.clip(_WIDTH - x, 0.0, _ROUNDED)
-    even = np.clip(x - _ROUNDED, 0.0, _WIDTH - 2.0 * _ROUNDED)
-    # the integral of a slope that rises from 0, holds, and falls to 0
-    before = 0.5 * rising**2 / _ROUNDED
-    after = 0.5 * (_ROUNDED - falling**2 / _ROUNDED)
-    return np.asarray(STEEPEST * (before + even + after))
-
-
-def following(u: npt.ArrayLike, crossing: float) -> Floats:
-    """How much a muscle joint at the share u follows the root curve in place of its limb."""
-    return np.asarray(FOLLOW * smooth_step(2.0 * np.abs(np.asarray(u, np.float64) - crossing)))
-
-
-class LoftPlan(NamedTuple):
-    """All numbers of M muscles and their K muscle joints that stay the same from frame to frame.
-
-    Every limb that carries a muscle carries a muscle joint at each of its places, in their order.
-
-    Attributes:
-        starts: First cubic of each muscle's shape and, last, their number, shape (M + 1,).
-        knots: Where each cubic begins, (pieces,).
-        cubics: Their coefficients, (pieces, 4, 5).
-        moments: ``m₀, m₁, m₂``, the greatest ``det S``, the length at bind, the gain and T_max, (M, 7).
-        place_starts: First place of each muscle and, last, their number, (M + 1,).
-        rows: Of the places, in the columns above, (places, NUMBERS).
-        joint_starts: First muscle joint of each muscle and, last, their number, (M + 1,).
-        carriers: The joint that carries each muscle joint, (K,).
-        turning: Which joints' rotations are needed, (joints,).
-    """
-
-    starts: Ints
-    knots: Floats
-    cubics: Floats
-    moments: Floats
-    place_starts: Ints
-    rows: Floats
-    joint_starts: Ints
-    carriers: Ints
-    turning: npt.NDArray[np.bool_]
+# columns of a muscle in a frame: its length over that at bind, κ, and how much it stretches outwards and
+# sideways under tension
+RATIO, STATE = 0, 4
+# columns of a place in a frame: point, 1 + κ w, tangent
+ON_CURVE, ONWARDS, PLACE = 0, 4, 8
 
 
 @njit(cache=True, error_model="numpy")  # type: ignore[untyped-decorator]
-def pose_axes(
-    curves: Floats,
-    muscle: int,
-    rows: Floats,
-    turn: Floats,
-    carrier: int,
-    found: Floats,
-) -> None:
-    """Section axes of a posed muscle at places given as rows of the columns above, (places, FRAME)."""
-    for k in range(len(rows)):
-        point, tangent, out, side = axes_at(
-            curves,
-            muscle,
-            rows[k, PLACE],
-            turn,
-            carrier,
-            read(rows, k, BIND_ALONG),
-            read(rows, k, BIND_OUT),
+def _pose_muscles(
+    curve_plan: CurvePlan, muscles: Floats, bulge: Floats, moved: Floats, curves: Floats, states: Floats
+) -> bool:
+    """Root curves and states of the muscles; False where a bulge cannot be."""
+    for muscle in range(len(bulge)):
+        pose_curve(curve_plan, muscle, moved, curves)
+        length, at_bind, tension = curves[muscle, LENGTH], muscles[muscle, AT_BIND], bulge[muscle]
+        if not tension > 0.0:
+            return False
+        if muscles[muscle, GAIN] != 1.0:
+            tension **= muscles[muscle, GAIN]
+        states[muscle, RATIO] = max(length / at_bind, 0.5)
+        states[muscle, RATIO + 1] = swelling(
+            muscles[muscle, MOMENTS],
+            muscles[muscle, MOMENTS + 1],
+            muscles[muscle, MOMENTS + 2],
+            at_bind / length if length > 0.0 else np.inf,
         )
-        write(found, k, POINT, point)
-        write(found, k, ALONG, tangent)
-        write(found, k, OUT, out)
-        write(found, k, SIDE, side)
+        states[muscle, RATIO + 2], states[muscle, RATIO + 3] = tension, 1.0 / tension
+    return True
+
+
+@njit(inline="always")  # type: ignore[untyped-decorator]
+def _cubic(coefficients: Any, x: Any) -> Any:
+    a, b, c, d = coefficients
+    return a + x * (b + x * (c + x * d))
+
+
+@njit(cache=True, error_model="numpy")  # type: ignore[untyped-decorator]
+def _pose_places(
+    starts: Ints,
+    pieces: Floats,
+    muscles: Floats,
+    named: Naturals,
+    kept: Floats,
+    curves: Floats,
+    states: Floats,
+    places: Floats,
+) -> None:
+    """Where the places are on their root curves, and how much the muscles dilate there."""
+    shares, lying, zero = np.empty((1, 4)), np.empty((1, 4), np.uint32), quad(0.0)
+    for group in range(len(named)):
+        name, keep = PLACE_NAMED * group, PLACE_KEPT * group
+        ratio, kappa, _, _ = read_rows(states, named, name + PLACE_MUSCLE, STATE, RATIO)
+        share = (read_quad(kept, keep + SHARE) + (ratio - 1.0) * read_quad(kept, keep + GIVING)) / ratio
+        point, tangent = along(curves, named, name + PLACE_MUSCLE, share)
+        # the cubic it lies on is mostly that of bind
+        write_quad(shares, 0, share)
+        for lane in range(4):
+            muscle, piece = named[group, PLACE_MUSCLE, lane], np.int64(named[group, PLACE_PIECE, lane])
+            while piece > starts[muscle] and shares[0, lane] < pieces[piece, KNOT]:
+                piece -= 1
+            while piece + 1 < starts[muscle + 1] and shares[0, lane] >= pieces[piece + 1, KNOT]:
+                piece += 1
+            lying[0, lane] = piece
+        x = share - read_rows(pieces, lying, 0, PIECE_COLUMNS, KNOT)[0]
+        out_out = _cubic(read_rows(pieces, lying, 0, PIECE_COLUMNS, OUT_OUT), x)
+        out_side = _cubic(read_rows(pieces, lying, 0, PIECE_COLUMNS, OUT_SIDE), x)
+        side_side = _cubic(read_rows(pieces, lying, 0, PIECE_COLUMNS, SIDE_SIDE), x)
+        area = (out_out * side_side - out_side * out_side) / read_quad(kept, keep + LARGEST)
+        factor = 1.0 + kappa * (area * (2.0 - area))
+        write_rows(places, named, name + PLACE_ROW, PLACE, ON_CURVE, (point[0], point[1], point[2], factor))
+        write_rows(
+            places, named, name + PLACE_ROW, PLACE, ONWARDS, (tangent[0], tangent[1], tangent[2], zero)
+        )
+    per_muscle = len(places) // max(len(muscles), 1)
+    for muscle in range(len(muscles)):
+        if muscles[muscle, GAIN] != 1.0:
+            for place in range(per_muscle * muscle, per_muscle * (muscle + 1)):
+                places[place, ON_CURVE + 3] **= muscles[muscle, GAIN]
+
+
+@njit(inline="always")  # type: ignore[untyped-decorator]
+def _vector(quads: Floats, at: int) -> Any:
+    return read_quad(quads, at), read_quad(quads, at + 1), read_quad(quads, at + 2)
+
+
+@njit(inline="always")  # type: ignore[untyped-decorator]
+def _write_vector(quads: Floats, at: int, a: Any) -> None:
+    write_quad(quads, at, a[0])
+    write_quad(quads, at + 1, a[1])
+    write_quad(quads, at + 2, a[2])
+
+
+@njit(inline="always")  # type: ignore[untyped-decorator]
+def _row(x: Any, y: Any, z: Any, t: Any, tangent: Any, out: Any, side: Any, point: Any) -> Any:
+    """A row of ``(posed − bind) bind⁻¹`` from differences of axes and points, and the frame at bind."""
+    row = plus(plus(scaled(x, tangent), y, out), z, side)
+    return row[0], row[1], row[2], t - dot(row, point)
+
+
+@njit(cache=True, error_model="numpy")  # type: ignore[untyped-decorator]
+def _pose_frames(
+    named: Naturals,
+    kept: Floats,
+    moved: Floats,
+    turn: Floats,
+    states: Floats,
+    places: Floats,
+    bind: Floats,
+    frames: Floats,
+    result: Floats,
+) -> None:
+    """Frames of the muscle joints, dilated, as far as there is room for them; and ``M − I`` of them."""
+    zero, one = quad(0.0), quad(1.0)
+    for group in range(len(named)):
+        name, keep, at = JOINT_NAMED * group, JOINT_KEPT * group, FRAME * group
+        cx, cy, cz, factor = read_rows(places, named, name + JOINT_PLACE, PLACE, ON_CURVE)
+        ax, ay, az, _ = read_rows(places, named, name + JOINT_PLACE, PLACE, ONWARDS)
+        p, follow = _vector(kept, keep + BIND_POINT), read_quad(kept, keep + FOLLOWING)
+        x, y, z = (
+            read_rows(moved, named, name + JOINT_CARRIER, MOVED, 0),
+            read_rows(moved, named, name + JOINT_CARRIER, MOVED, 4),
+            read_rows(moved, named, name + JOINT_CARRIER, MOVED, 8),
+        )
+        on_limb = p[0] + (dot(x, p) + x[3]), p[1] + (dot(y, p) + y[3]), p[2] + (dot(z, p) + z[3])
+        x, y, z = (
+            read_rows(turn, named, name + JOINT_CARRIER, TURN, 0),
+            read_rows(turn, named, name + JOINT_CARRIER, TURN, 4),
+            read_rows(turn, named, name + JOINT_CARRIER, TURN, 8),
+        )
+        a, d = _vector(kept, keep + BIND_ALONG), _vector(kept, keep + BIND_OUT)
+        limb_along, limb_out = (dot(x, a), dot(y, a), dot(z, a)), (dot(x, d), dot(y, d), dot(z, d))
+        point = plus(scaled(one - follow, on_limb), follow, (cx, cy, cz))
+        tangent = plus(scaled(one - follow, limb_along), follow, (ax, ay, az))
+        length = square_roots(dot(tangent, tangent))
+        tangent = scaled(where_above(length, zero, one / length, one), tangent)
+        # the smallest rotation from the limb's tangent to this one takes its direction along
+        cosine = one + dot(limb_along, tangent)
+        share = dot(limb_out, plus(tangent, -1.0, limb_along)) / cosine
+        share = where_above(cosine, quad(1e-12), share, zero)
+        out = plus(limb_out, zero - share, plus(limb_along, 1.0, tangent))
+        side = cross(tangent, out)
+        point = plus(
+            plus(point, read_quad(kept, keep + MIDDLE), out), read_quad(kept, keep + MIDDLE + 1), side
+        )
+        _, _, outwards, sideways = read_rows(states, named, name + JOINT_MUSCLE, STATE, RATIO)
+        out, side = scaled(factor * outwards, out), scaled(factor * sideways, side)
+        if len(frames) > 0:
+            _write_vector(frames, at + POINT, point)
+            _write_vector(frames, at + ALONG, tangent)
+            _write_vector(frames, at + OUT, out)
+            _write_vector(frames, at + SIDE, side)
+        p, a, d, e = (
+            _vector(bind, at + POINT),
+            _vector(bind, at + ALONG),
+            _vector(bind, at + OUT),
+            _vector(bind, at + SIDE),
+        )
+        # not in a loop: numbers that a loop picks out are no longer in registers
+        x, y, z = apart(tangent[0], a[0]), apart(out[0], d[0]), apart(side[0], e[0])
+        row = _row(x, y, z, apart(point[0], p[0]), a, d, e, p)
+        write_rows(result, named, name + JOINT_ROW, 16, 0, row)
+        x, y, z = apart(tangent[1], a[1]), apart(out[1], d[1]), apart(side[1], e[1])
+        row = _row(x, y, z, apart(point[1], p[1]), a, d, e, p)
+        write_rows(result, named, name + JOINT_ROW, 16, 4, row)
+        x, y, z = apart(tangent[2], a[2]), apart(out[2], d[2]), apart(side[2], e[2])
+        row = _row(x, y, z, apart(point[2], p[2]), a, d, e, p)
+        write_rows(result, named, name + JOINT_ROW, 16, 8, row)
+        write_rows(result, named, name + JOINT_ROW, 16, 12, (zero, zero, zero, zero))
 
 
 @njit(cache=True, error_model="numpy")  # type: ignore[untyped-decorator]
 def pose_muscle_joints(
-    curve_plan: CurvePlan, plan: LoftPlan, difference: Floats, bulge: Floats, frames: Floats
+    curve_plan: CurvePlan,
+    plan: LoftPlan,
+    bind: Floats,
+    difference: Floats,
+    bulge: Floats,
+    frames: Floats,
+    result: Floats,
 ) -> bool:
-    """Frames of the muscle joints, dilated, (K, FRAME); False where a rotation or a bulge cannot be."""
+    """``(posed − bind) bind⁻¹`` of the muscle joints into ``result`` (K, 4, 4).
+
+    Args:
+        curve_plan, plan: Constants of root curves and muscle joints.
+        bind: Frames of the muscle joints at bind, (groups, FRAME, 4).
+        difference: ``M − I`` of the skeleton's joints, (joints, 4, 4).
+        bulge: T of the muscles, (M,).
+        frames: Where to write the posed frames, as those of bind; nothing is written where it has no groups.
+        result: Where to write.
+
+    Returns:
+        False where a rotation or a bulge cannot be.
+    """
     count = len(difference)
     moved, turn = np.empty((count, MOVED)), np.empty((count, TURN))
     if not pose_joints(plan.turning, NO_SCAPULAE, NO_VECTORS, difference, moved, turn):
         return False
-    curves = np.empty((len(bulge), COLUMNS))
-    for muscle in range(len(bulge)):
-        pose_curve(curve_plan, muscle, moved, curves)
-        at_bind = plan.moments[muscle, 4]
-        if not bulge[muscle] > 0.0:
-            return False
-        length, gain, tension = curves[muscle, LENGTH], plan.moments[muscle, 5], bulge[muscle]
-        if gain != 1.0:
-            tension **= gain
-        shortening = at_bind / length if length > 0.0 else np.inf
-        kappa = swelling(
-            plan.moments[muscle, 0], plan.moments[muscle, 1], plan.moments[muscle, 2], shortening
-        )
-        ratio = max(length / at_bind, 0.5)
-        first, last = plan.place_starts[muscle], plan.place_starts[muscle + 1]
-        for place in range(first, last):
-            share = (plan.rows[place, PLACE] + (ratio - 1.0) * plan.rows[place, GIVING]) / ratio
-            on_curve, onwards = along(curves, muscle, share)
-            w = profile_at(
-                plan.knots,
-                plan.cubics,
-                plan.starts[muscle],
-                plan.starts[muscle + 1],
-                plan.moments[muscle, 3],
-                share,
-            )
-            factor = 1.0 + kappa * w
-            if gain != 1.0:
-                factor **= gain
-            bind_along, bind_out = read(plan.rows, place, BIND_ALONG), read(plan.rows, place, BIND_OUT)
-            bind_point, follow = read(plan.rows, place, BIND_POINT), plan.rows[place, FOLLOWING]
-            outwards, sideways = plan.rows[place, MIDDLE], plan.rows[place, MIDDLE + 1]
-            for k in range(
-                plan.joint_starts[muscle] + place - first, plan.joint_starts[muscle + 1], last - first
-            ):
-                joint = plan.carriers[k]
-                on_limb = carried(moved, joint, bind_point)
-                limb_along, limb_out = times(turn, joint, bind_along), times(turn, joint, bind_out)
-                point = plus(scaled(1.0 - follow, on_limb), follow, on_curve)
-                tangent = unit(plus(scaled(1.0 - follow, limb_along), follow, onwards))
-                out = turned(limb_along, tangent, limb_out)
-                side = cross(tangent, out)
-                write(frames, k, POINT, plus(plus(point, outwards, out), sideways, side))
-                write(frames, k, ALONG, tangent)
-                write(frames, k, OUT, scaled(factor * tension, out))
-                write(frames, k, SIDE, scaled(factor / tension, side))
-    return True
-
-
-@njit(cache=True, error_model="numpy")  # type: ignore[untyped-decorator]
-def muscle_joint_difference(
-    curve_plan: CurvePlan, plan: LoftPlan, bind: Floats, difference: Floats, bulge: Floats, result: Floats
-) -> bool:
-    """``(posed − bind) bind⁻¹`` of the muscle joints into ``result`` (K, 4, 4)."""
-    frames = np.empty(bind.shape)
-    if not pose_muscle_joints(curve_plan, plan, difference, bulge, frames):
+    curves, states = np.empty((len(bulge), COLUMNS)), np.empty((len(bulge), STATE))
+    if not _pose_muscles(curve_plan, plan.muscles, bulge, moved, curves, states):
         return False
-    for k in range(len(bind)):
-        place = read(bind, k, POINT)
-        tangent, out, side = read(bind, k, ALONG), read(bind, k, OUT), read(bind, k, SIDE)
-        for i in range(3):
-            x, y, z = (
-                frames[k, ALONG + i] - tangent[i],
-                frames[k, OUT + i] - out[i],
-                frames[k, SIDE + i] - side[i],
-            )
-            row = plus(plus(scaled(x, tangent), y, out), z, side)
-            result[k, i, 0], result[k, i, 1], result[k, i, 2] = row
-            result[k, i, 3] = (frames[k, POINT + i] - place[i]) - dot(row, place)
-            result[k, 3, i] = 0.0
-        result[k, 3, 3] = 0.0
+    places = np.empty((4 * len(plan.place_named), PLACE))
+    _pose_places(
+        plan.piece_starts,
+        plan.pieces,
+        plan.muscles,
+        plan.place_named,
+        plan.place_kept,
+        curves,
+        states,
+        places,
+    )
+    _pose_frames(plan.joint_named, plan.joint_kept, moved, turn, states, places, bind, frames, result)
     return True

@@ -17,29 +17,18 @@ from ecorche.errors import EcorcheError
 from ecorche.muscles.activation import bulge_from_activation
 from ecorche.muscles.extended_joints import difference_of, extend, keep
 from ecorche.muscles.loft import Loft, loft
-from ecorche.muscles.loft_frames import SectionAxes, directions_at_bind
+from ecorche.muscles.loft_frames import SectionAxes, posed_axes
 from ecorche.muscles.loft_joints import (
     ALONG,
-    BIND_ALONG,
-    BIND_OUT,
-    BIND_POINT,
-    FOLLOWING,
     FRAME,
-    GIVING,
-    MIDDLE,
     NO_SCAPULAE,
     NO_VECTORS,
-    NUMBERS,
     OUT,
-    PLACE,
     POINT,
     SIDE,
-    LoftPlan,
-    following,
-    giving,
-    pose_axes,
     pose_muscle_joints,
 )
+from ecorche.muscles.loft_plan import LARGEST_BULGE, StandingJoints, loft_plan
 from ecorche.muscles.lofted import LoftedMuscle
 from ecorche.muscles.muscle_joints import MuscleJoints
 from ecorche.muscles.posed_joints import MOVED, TURN, pose_joints
@@ -71,16 +60,10 @@ class PosedLofts:
 
     def axes(self, muscle: int, u: npt.ArrayLike) -> SectionAxes:
         """Places and section axes of a muscle at shares ``u`` (K,) of its length."""
-        u = np.ascontiguousarray(u, np.float64)
-        one = self.lofts.muscles[muscle]
-        tangents = PosedCurves(self.lofts.curves.bind.rows[muscle : muscle + 1]).at(u)[1][0]
-        rows = np.zeros((len(u), NUMBERS))
-        rows[:, BIND_ALONG : BIND_ALONG + 3] = tangents
-        rows[:, BIND_OUT : BIND_OUT + 3] = directions_at_bind(one, tangents)
-        rows[:, PLACE] = u
-        found = np.empty((len(u), FRAME))
-        pose_axes(self.curves.rows, muscle, rows, self.turn, one.carrier, found)
-        return SectionAxes(*(found[:, k : k + 3] for k in (POINT, ALONG, OUT, SIDE)))
+        one, row = self.lofts.muscles[muscle], slice(muscle, muscle + 1)
+        at_bind = PosedCurves(self.lofts.curves.bind.rows[row]).at(u)[1][0]
+        points, tangents = (value[0] for value in PosedCurves(self.curves.rows[row]).at(u))
+        return posed_axes(one, points, tangents, at_bind, self.turn[one.carrier].reshape(3, 4)[:, :3])
 
     def sections(self, muscle: int, u: npt.ArrayLike) -> tuple[SectionAxes, Floats, Floats]:
         """Axes as above, stretches (K, 2, 2) and centres (K, 2) [m] of the sections along (out, side).
@@ -116,6 +99,7 @@ class Lofts:
         curves: The root curves.
         shapes: The shapes at bind.
         joints: The muscle joints at bind.
+        joint_places: Where along its muscle each stands at bind, share of the length, (K,).
         gains: As given, (M,).
     """
 
@@ -137,25 +121,21 @@ class Lofts:
         self.curves: RootCurves = root_curves(self.muscles, skeleton.joint_count)
         self.shapes: tuple[Loft, ...] = tuple(loft(m.rings, f"muscle {m.name!r}") for m in self.muscles)
         self.gains = np.ones(len(self.muscles)) if gains is None else np.array(gains, np.float64)
-        self._plan = self._planned(joints_per_muscle, carriers or [(m.carrier,) for m in self.muscles])
-        frames = np.empty((len(self._plan.carriers), FRAME))
-        joints = np.zeros((skeleton.joint_count, 4, 4)), np.ones(len(self.muscles))
-        if not pose_muscle_joints(self.curves.plan, self._plan, *joints, frames):
-            raise AssertionError("a skeleton at bind has rotations")
+        hung = carriers or [(m.carrier,) for m in self.muscles]
+        standing = loft_plan(self.muscles, self.curves, self.shapes, self.gains, joints_per_muscle, hung)
+        self._plan, self.joint_places = standing.plan, standing.places
         self._rest = np.zeros(len(self.muscles))
-        self._kept = keep(self.curves.plan, self._plan, frames)
-        self.joints = self._muscle_joints(skeleton, frames)
+        bind, count = np.zeros((len(self._plan.joint_named), FRAME, 4)), len(standing.carriers)
+        still = np.zeros((skeleton.joint_count, 4, 4)), np.ones(len(self.muscles))
+        if not pose_muscle_joints(
+            self.curves.plan, self._plan, np.zeros_like(bind), *still, bind, np.empty((count, 4, 4))
+        ):
+            raise AssertionError("a skeleton at bind has rotations")
+        self._kept = keep(self.curves.plan, self._plan, bind)
+        self.joints = self._muscle_joints(skeleton, standing, bind)
 
     def __repr__(self) -> str:
         return f"Lofts({len(self.muscles)} muscles, {len(self.joints.names)} joints)"
-
-    @property
-    def joint_places(self) -> Floats:
-        """Where along its muscle each muscle joint stands at bind, share of the length, (K,)."""
-        owner = np.repeat(np.arange(len(self.muscles)), np.diff(self._plan.joint_starts))
-        number = np.arange(len(owner)) - self._plan.joint_starts[owner]
-        places = self._plan.place_starts
-        return np.asarray(self._plan.rows[places[owner] + number % np.diff(places)[owner], PLACE])
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -180,7 +160,7 @@ class Lofts:
 
     def difference(self, skeleton_difference: Floats, bulge: Floats) -> Floats:
         """``M − I`` of the muscle joints, (K, 4, 4): see `JointedMuscles`."""
-        result = np.empty((len(self._plan.carriers), 4, 4))
+        result = np.empty((len(self.joint_places), 4, 4))
         moved = np.ascontiguousarray(skeleton_difference, np.float64)
         tension = np.ascontiguousarray(bulge, np.float64)
         fits = moved.ndim == 3 and tension.ndim == 1
@@ -198,11 +178,11 @@ class Lofts:
         """
         moved = np.ascontiguousarray(skeleton_difference, np.float64)
         active = self._rest if activation is None else np.ascontiguousarray(activation, np.float64)
-        result = np.empty((self.curves.joint_count + len(self._plan.carriers), 4, 4))
+        result = np.empty((self.curves.joint_count + len(self.joint_places), 4, 4))
         fits = moved.ndim == 3 and active.ndim == 1
         if not (fits and extend(self._kept, moved, active, result)):
             self._inputs(moved, np.ones(active.shape))
-            bulge_from_activation(active, self._plan.moments[:, 6])
+            bulge_from_activation(active, self._plan.muscles[:, LARGEST_BULGE])
             raise self._refusal()
         return result
 
@@ -232,59 +212,21 @@ class Lofts:
             remedy="Check the pose",
         )
 
-    def _planned(self, per_muscle: int, carriers: Sequence[Sequence[int]]) -> LoftPlan:
-        count = len(self.muscles)
-        rows = np.zeros((count, per_muscle, NUMBERS))
-        hung = [np.zeros(0, np.int64)]
-        for number, (muscle, shape) in enumerate(zip(self.muscles, self.shapes, strict=True)):
-            first, last = shape.knots[1], shape.knots[-2]
-            if last <= first:
-                # a single ring tells no stretch: half of the way to both ends
-                first, last = 0.5 * first, 0.5 * (1.0 + last)
-            u = first + (last - first) * (np.arange(per_muscle) + 0.5) / per_muscle
-            places, tangents = (v[0] for v in PosedCurves(self.curves.bind.rows[number : number + 1]).at(u))
-            row = rows[number]
-            row[:, BIND_ALONG : BIND_ALONG + 3] = tangents
-            row[:, BIND_OUT : BIND_OUT + 3] = directions_at_bind(muscle, tangents)
-            row[:, PLACE], row[:, GIVING] = u, giving(u, muscle.crossing)
-            row[:, MIDDLE : MIDDLE + 2] = shape.at(u)[1]
-            row[:, BIND_POINT : BIND_POINT + 3], row[:, FOLLOWING] = places, following(u, muscle.crossing)
-            hung.append(np.repeat(np.array(carriers[number], np.int64), per_muscle))
-        turning = np.zeros(self.curves.joint_count, np.bool_)
-        turning[self.curves.plan.joints.ravel()] = True
-        turning[[*(m.carrier for m in self.muscles), *np.concatenate(hung)]] = True
-        moments = np.zeros((count, 7))
-        for number, shape in enumerate(self.shapes):
-            moments[number, :4] = *shape.moments, shape.largest
-        moments[:, 4], moments[:, 5] = self.curves.bind.lengths, self.gains
-        moments[:, 6] = [muscle.largest_bulge for muscle in self.muscles]
-        return LoftPlan(
-            np.concatenate([[0], np.cumsum([len(s.cubics) for s in self.shapes])]).astype(np.int64),
-            np.concatenate([np.zeros(0), *(s.knots[:-1] for s in self.shapes)]),
-            np.concatenate([np.zeros((0, 4, 5)), *(s.cubics for s in self.shapes)]),
-            moments,
-            per_muscle * np.arange(count + 1),
-            rows.reshape(-1, NUMBERS),
-            per_muscle * np.cumsum([0, *map(len, carriers)], dtype=np.int64),
-            np.concatenate(hung),
-            turning,
-        )
-
-    def _muscle_joints(self, skeleton: Skeleton, frames: Floats) -> MuscleJoints:
-        per_muscle = np.diff(self._plan.joint_starts)
-        owner = np.repeat(np.arange(len(self.muscles)), per_muscle)
+    def _muscle_joints(self, skeleton: Skeleton, standing: StandingJoints, bind: Floats) -> MuscleJoints:
+        owner = standing.muscles
         taken, names = set(skeleton.names), []
+        first = np.searchsorted(owner, np.arange(len(self.muscles)))
         for k, muscle in enumerate(owner):
-            one = self.muscles[muscle]
-            name = f"{one.name}, {k - self._plan.joint_starts[muscle] + 1}"
+            name = f"{self.muscles[muscle].name}, {k - first[muscle] + 1}"
             while name in taken:
                 name += " (muscle)"
             taken.add(name)
             names.append(name)
+        frames = np.moveaxis(bind, 1, -1).reshape(-1, FRAME)[: len(owner)]
         world = np.tile(np.eye(4), (len(owner), 1, 1))
         for column, at in enumerate((ALONG, OUT, SIDE, POINT)):
             world[:, :3, column] = frames[:, at : at + 3]
-        return MuscleJoints(tuple(names), owner.astype(np.int64), self._plan.carriers, world)
+        return MuscleJoints(tuple(names), owner, standing.carriers, world)
 
 
 def _check(muscles: tuple[LoftedMuscle, ...]) -> None:

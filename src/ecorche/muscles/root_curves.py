@@ -16,9 +16,10 @@ import numpy.typing as npt
 from numba import njit
 
 from ecorche.base.checks import require_finite
+from ecorche.base.quads import fours, quad, read_quad, write_rows
 from ecorche.errors import EcorcheError
 from ecorche.muscles.lofted import LoftedMuscle, Wrap
-from ecorche.muscles.triples import plus, read, times, unit, write
+from ecorche.muscles.triples import plus, read, times, unit
 from ecorche.muscles.wrapping import (
     AT_BIND_OF_BALL,
     BALL,
@@ -34,6 +35,7 @@ from ecorche.muscles.wrapping import (
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
+Naturals = npt.NDArray[np.uint32]
 
 _SHAPES = {"sphere": SPHERE, "cylinder": CYLINDER, "ball": BALL}
 _SHORTEST = 1e-6
@@ -120,10 +122,12 @@ class PosedCurves:
         """Points [m] and unit tangents (..., M, K, 3) at shares 0 to 1 of the length, (K,) or (..., M, K)."""
         share = np.asarray(share, np.float64)
         shape = (*self.rows.shape[:-1], share.shape[-1])
-        flat = np.ascontiguousarray(np.broadcast_to(share, shape)).reshape(-1, share.shape[-1])
-        points, tangents = np.empty((*flat.shape, 3)), np.empty((*flat.shape, 3))
-        _along(self.rows.reshape(-1, COLUMNS), flat, points, tangents)
-        return points.reshape(*shape, 3), tangents.reshape(*shape, 3)
+        curves = self.rows.reshape(-1, COLUMNS)
+        owner = np.repeat(np.arange(len(curves), dtype=np.uint32), share.shape[-1])
+        named = np.stack([fours(owner), fours(np.arange(len(owner), dtype=np.uint32))], axis=1)
+        found = np.empty((len(owner), 8))
+        _along(curves, named, fours(np.broadcast_to(share, shape).ravel()), found)
+        return found[:, :3].reshape(*shape, 3), found[:, 4:7].reshape(*shape, 3)
 
 
 def root_curves(muscles: Sequence[LoftedMuscle], joint_count: int) -> RootCurves:
@@ -246,9 +250,10 @@ def _pose(plan: CurvePlan, moved: Floats, rows: Floats) -> None:
 
 
 @njit(cache=True, error_model="numpy")  # type: ignore[untyped-decorator]
-def _along(rows: Floats, share: Floats, points: Floats, tangents: Floats) -> None:
-    for row in range(len(rows)):
-        for k in range(share.shape[1]):
-            point, tangent = along(rows, row, share[row, k])
-            write(points[row], k, 0, point)
-            write(tangents[row], k, 0, tangent)
+def _along(curves: Floats, named: Naturals, shares: Floats, found: Floats) -> None:
+    """Points and tangents at shares (groups, 4) of the curves named first, into the rows named second."""
+    zero = quad(0.0)
+    for group in range(len(named)):
+        point, tangent = along(curves, named, 2 * group, read_quad(shares, group))
+        write_rows(found, named, 2 * group + 1, 8, 0, (point[0], point[1], point[2], zero))
+        write_rows(found, named, 2 * group + 1, 8, 4, (tangent[0], tangent[1], tangent[2], zero))

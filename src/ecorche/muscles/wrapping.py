@@ -34,7 +34,7 @@ Rules for what the text leaves open; with them curves are continuous in any moti
   straight. The axis is carried by the socket, and from there by the smallest rotation that takes the line of
   the ends from bind to where it is: a limb that twists does not turn it.
 
-All is scalar code for compiled loops; a curve is a row of numbers in the columns below.
+A curve is a row of numbers in the columns below. It is drawn one by one, and read four curves at a time.
 """
 
 from __future__ import annotations
@@ -45,9 +45,12 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from ecorche.muscles.triples import cross, dot, plus, read, scaled, turned, unit, write
+from ecorche.base.quad_angles import sine_cosine
+from ecorche.base.quads import quad, read_rows, square_roots, where_above
+from ecorche.muscles.triples import cross, dot, plus, scaled, turned, unit, write
 
 Floats = npt.NDArray[np.float64]
+Naturals = npt.NDArray[np.uint32]
 
 STRAIGHT: Final = 0
 SPHERE: Final = 1
@@ -75,7 +78,7 @@ WRAPPED: Final = 29
 CHORD: Final = 30
 LENGTH: Final = 31
 SHARE: Final = 32
-COLUMNS: Final = 33
+COLUMNS: Final = 36  # columns are read by fours
 
 EARLIEST_AT_BIND: Final = -0.25 * np.pi
 """The least Φ at bind [rad]: below zero, as ends one above the other may be told a little behind."""
@@ -253,34 +256,61 @@ def wrap(
 
 
 @njit(inline="always")  # type: ignore[untyped-decorator]
-def along(curves: Floats, row: int, share: Any) -> Any:
-    """Point [m] and unit tangent of a curve at a share of its length from the origin, 0 to 1."""
-    origin, insertion = read(curves, row, ORIGIN), read(curves, row, INSERTION)
+def along(curves: Floats, named: Naturals, row: int, share: Any) -> Any:
+    """Points [m] and unit tangents of four curves, each at a share of its length from the origin, 0 to 1.
+
+    In `quads` and without a branch: of what a curve is not, whatever its row holds is computed and left.
+
+    Args:
+        curves: Rows as `wrap` writes them, (…, COLUMNS).
+        named, row: Which curves, see `read_rows`.
+        share: One quad.
+    """
+    ox, oy, oz, ix = read_rows(curves, named, row, COLUMNS, ORIGIN)
+    iy, iz, cx, cy = read_rows(curves, named, row, COLUMNS, INSERTION + 1)
+    cz, ux, uy, uz = read_rows(curves, named, row, COLUMNS, CENTRE + 2)
+    vx, vy, vz, ax = read_rows(curves, named, row, COLUMNS, ONWARDS)
+    ay, az, bx, by = read_rows(curves, named, row, COLUMNS, AXIS + 1)
+    bz, fx, fy, fz = read_rows(curves, named, row, COLUMNS, BEFORE + 2)
+    radius, rise, angle, speed = read_rows(curves, named, row, COLUMNS, RADIUS)
+    first, length, straight, _ = read_rows(curves, named, row, COLUMNS, FIRST)
+    part, _, _, _ = read_rows(curves, named, row, COLUMNS, SHARE)
+    zero, one = quad(0.0), quad(1.0)
+    origin, insertion, axis = (ox, oy, oz), (ix, iy, iz), (ax, ay, az)
+    outwards, onwards, before, after = (ux, uy, uz), (vx, vy, vz), (bx, by, bz), (fx, fy, fz)
     chord = plus(insertion, -1.0, origin)
-    point, tangent = plus(origin, share, chord), unit(chord)
-    part = curves[row, SHARE]
-    if not part > 0.0:
-        return point, tangent
-    length = curves[row, WRAPPED]
+    point, tangent = (
+        plus(origin, share, chord),
+        scaled(where_above(straight, zero, 1.0 / straight, one), chord),
+    )
+
     at = share * length
-    onto = at - curves[row, FIRST]
-    speed, angle = curves[row, SPEED], curves[row, ANGLE]
-    if onto <= 0.0:
-        direction = read(curves, row, BEFORE)
-        place = plus(origin, at, direction)
-    elif onto >= speed * angle:
-        direction = read(curves, row, AFTER)
-        place = plus(insertion, at - length, direction)
-    else:
-        theta = onto / speed
-        cosine, sine = np.cos(theta), np.sin(theta)
-        radius, rise, axis = curves[row, RADIUS], curves[row, RISE], read(curves, row, AXIS)
-        outwards, onwards = read(curves, row, OUTWARDS), read(curves, row, ONWARDS)
-        direction = plus(scaled(radius * cosine, onwards), -radius * sine, outwards)
-        direction = scaled(1.0 / speed, plus(direction, rise, axis))
-        place = plus(read(curves, row, CENTRE), rise * theta, axis)
-        place = plus(plus(place, radius * cosine, outwards), radius * sine, onwards)
-    if part < 1.0:
-        place = plus(scaled(part, place), 1.0 - part, point)
-        direction = unit(plus(scaled(part * length, direction), (1.0 - part) * curves[row, CHORD], tangent))
-    return place, direction
+    onto = at - first
+    theta = onto / speed
+    sine, cosine = sine_cosine(theta)
+    turning = plus(scaled(radius * cosine, onwards), zero - radius * sine, outwards)
+    turning = scaled(1.0 / speed, plus(turning, rise, axis))
+    place = plus((cx, cy, cz), rise * theta, axis)
+    place = plus(plus(place, radius * cosine, outwards), radius * sine, onwards)
+    arc = speed * angle
+    direction = _either(arc, onto, turning, after)
+    place = _either(arc, onto, place, plus(insertion, at - length, after))
+    direction = _either(onto, zero, direction, before)
+    place = _either(onto, zero, place, plus(origin, at, before))
+
+    rest = one - part
+    blended = plus(scaled(part * length, direction), rest, chord)
+    blended = scaled(one / square_roots(dot(blended, blended)), blended)
+    direction = _either(one, part, blended, direction)
+    place = _either(one, part, plus(scaled(part, place), rest, point), place)
+    return _either(part, zero, place, point), _either(part, zero, direction, tangent)
+
+
+@njit(inline="always")  # type: ignore[untyped-decorator]
+def _either(a: Any, b: Any, yes: Any, no: Any) -> Any:
+    """Of four vectors each, ``yes`` where ``a > b``, else ``no``."""
+    return (
+        where_above(a, b, yes[0], no[0]),
+        where_above(a, b, yes[1], no[1]),
+        where_above(a, b, yes[2], no[2]),
+    )

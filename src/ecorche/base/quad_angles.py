@@ -1,0 +1,72 @@
+"""Angles of four things side by side, in `quads`: sine and cosine, and the angle of a direction.
+
+A compiled call of the C library's functions takes longer than all else that a muscle's path asks for. These
+are polynomials without a branch, within 5e-16 of the truth for angles of some turns.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from ecorche.base.quads import quad, where_above
+
+_TO_WHOLE = 1.5 * 2.0**52
+"""Added and taken away again it leaves the nearest whole number, of halves the even one."""
+_HALF_TURNS = 1.0 / np.pi
+# π in two parts: a few times the first is exact
+_PI_FIRST, _PI_REST = 3.1415926553308964, -1.7411031391008332e-09
+_TAN_EIGHTH = np.sqrt(2.0) - 1.0
+_LEAST = 1e-300  # no direction at all has the angle zero
+
+
+@njit(inline="always")  # type: ignore[untyped-decorator]
+def nearest_whole(a: Any) -> Any:
+    """The nearest whole number of each of four numbers below 2⁵¹."""
+    return (a + _TO_WHOLE) - _TO_WHOLE
+
+
+@njit(inline="always")  # type: ignore[untyped-decorator]
+def sine_cosine(angle: Any) -> Any:
+    """Sine and cosine of four angles [rad]."""
+    half_turns = nearest_whole(angle * _HALF_TURNS)
+    x = (angle - half_turns * _PI_FIRST) - half_turns * _PI_REST
+    odd = half_turns - 2.0 * nearest_whole(0.5 * half_turns)
+    sign = 1.0 - 2.0 * (odd * odd)
+    # Taylor's series up to x²² / 22!, which is below half a unit in the last place at 90°
+    z = x * x
+    s = z * (1.0 / 51090942171709440000.0) - 1.0 / 121645100408832000.0
+    s = z * (z * (z * s + 1.0 / 355687428096000.0) - 1.0 / 1307674368000.0) + 1.0 / 6227020800.0
+    s = z * (z * (z * s - 1.0 / 39916800.0) + 1.0 / 362880.0) - 1.0 / 5040.0
+    s = z * (z * s + 1.0 / 120.0) - 1.0 / 6.0
+    c = z * (-1.0 / 1124000727777607680000.0) + 1.0 / 2432902008176640000.0
+    c = z * (z * (z * c - 1.0 / 6402373705728000.0) + 1.0 / 20922789888000.0) - 1.0 / 87178291200.0
+    c = z * (z * (z * c + 1.0 / 479001600.0) - 1.0 / 3628800.0) + 1.0 / 40320.0
+    c = z * (z * (z * c - 1.0 / 720.0) + 1.0 / 24.0) - 0.5
+    return sign * (x + x * (z * s)), sign * (1.0 + z * c)
+
+
+@njit(inline="always")  # type: ignore[untyped-decorator]
+def angle_of(y: Any, x: Any) -> Any:
+    """Angles [rad] of four directions ``(x, y)`` from the first axis, −π to π; 0 where there is none."""
+    zero = quad(0.0)
+    high, wide = where_above(y, zero, y, zero - y), where_above(x, zero, x, zero - x)
+    less, more = where_above(high, wide, wide, high), where_above(high, wide, high, wide)
+    # within an eighth of a turn of the nearer axis; beyond half of that, from 45°
+    bound = _TAN_EIGHTH * more
+    over = where_above(less, bound, less - more, less)
+    under = where_above(less, bound, less + more, more)
+    t = over / (under + _LEAST)
+    # atan(t) / t by Chebyshev's nodes: 1.3e-18 off at most
+    z = t * t
+    p = z * -0.01779039552353025 + 0.03795171422316673
+    p = z * (z * (z * p - 0.05034575594529408) + 0.05846762740057589) - 0.06662936116136707
+    p = z * (z * (z * p + 0.07692043965002665) - 0.09090896732978791) + 0.11111110742286896
+    p = z * (z * (z * p - 0.14285714279197312) + 0.1999999999994035) - 0.3333333333333312
+    angle = t + t * (z * p)
+    angle = where_above(less, bound, 0.25 * np.pi + angle, angle)
+    angle = where_above(high, wide, 0.5 * np.pi - angle, angle)
+    angle = where_above(zero, x, np.pi - angle, angle)
+    return where_above(zero, y, zero - angle, angle)

@@ -1,0 +1,193 @@
+"""What of muscle joints stays the same from frame to frame: where they stand, what carries them, in fours.
+
+Text 001, "Skin Deformation". A muscle changes length as a whole, but the skin over it is not dragged along
+its fibres: a muscle joint that lies the share u from the origin at bind has moved to
+
+    s = u L₀ + (L − L₀) h(u)
+
+in a muscle of length L, with h a smooth step at the crossing of the joint between the muscle's ends. Before
+it a muscle joint keeps its distance from the origin, behind it from the insertion; what the length has
+changed by is taken up between. h rises by at most 1.9 a unit, so s rises with u down to half the length; of
+still shorter muscles the shares s/L stay those of half the length.
+
+Under the skin a belly is bound to its limb, and only its tendons cross a joint. So a muscle joint goes with
+the limb that carries it, and from there towards the root curve only by the share `following`: nothing at the
+crossing, at most `FOLLOW` half a muscle away. (Joints that ride on the curve itself, as the text has them,
+pinch the skin at a joint that bends: the line from an origin beyond the joint swings about it.) Where skin
+over a muscle follows several limbs, each of them carries muscle joints of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ecorche.base.quads import fours
+from ecorche.base.smooth_step import smooth_step
+from ecorche.muscles.loft import Loft
+from ecorche.muscles.loft_frames import directions_at_bind
+from ecorche.muscles.lofted import LoftedMuscle
+from ecorche.muscles.root_curves import PosedCurves, RootCurves
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+Naturals = npt.NDArray[np.uint32]
+
+STEEPEST = 1.9
+"""The greatest slope of h; below 2, so that places stay in order down to half the length."""
+_ROUNDED = 0.1
+_WIDTH = 1.0 / STEEPEST + _ROUNDED
+
+FOLLOW = 0.3
+"""How much of a root curve's way beside its limb the skin goes along with at most."""
+
+# columns of a cubic of a shape: four coefficients each of S_oo, S_os, S_ss, and where it begins
+OUT_OUT, OUT_SIDE, SIDE_SIDE, KNOT, PIECE_COLUMNS = 0, 4, 8, 12, 16
+# columns of a muscle: m₀, m₁, m₂; its length at bind, gain and T_max
+MOMENTS, AT_BIND, GAIN, LARGEST_BULGE, MUSCLE_COLUMNS = 0, 3, 4, 5, 6
+# rows of four places: their muscles, the cubics they lie on at bind, themselves
+PLACE_MUSCLE, PLACE_PIECE, PLACE_ROW, PLACE_NAMED = 0, 1, 2, 3
+# quads of four places: their shares u, h(u), the greatest det S of their muscles
+SHARE, GIVING, LARGEST, PLACE_KEPT = 0, 1, 2, 3
+# rows of four muscle joints: the joints that carry them, their places, muscles, themselves
+JOINT_CARRIER, JOINT_PLACE, JOINT_MUSCLE, JOINT_ROW, JOINT_NAMED = 0, 1, 2, 3, 4
+# quads of four muscle joints: tangent, out and point on the curve at bind, how much they follow it, where the
+# section's centre is from there, outwards and sideways
+BIND_ALONG, BIND_OUT, BIND_POINT, FOLLOWING, MIDDLE, JOINT_KEPT = 0, 3, 6, 9, 10, 12
+
+
+def giving(u: npt.ArrayLike, crossing: float) -> Floats:
+    """h(u): how much of a change of length lies between the origin and the share u."""
+    centre = np.clip(crossing, 0.5 * _WIDTH, 1.0 - 0.5 * _WIDTH)
+    x = np.asarray(u, np.float64) - (centre - 0.5 * _WIDTH)
+    rising, falling = np.clip(x, 0.0, _ROUNDED), np.clip(_WIDTH - x, 0.0, _ROUNDED)
+    even = np.clip(x - _ROUNDED, 0.0, _WIDTH - 2.0 * _ROUNDED)
+    # the integral of a slope that rises from 0, holds, and falls to 0
+    before = 0.5 * rising**2 / _ROUNDED
+    after = 0.5 * (_ROUNDED - falling**2 / _ROUNDED)
+    return np.asarray(STEEPEST * (before + even + after))
+
+
+def following(u: npt.ArrayLike, crossing: float) -> Floats:
+    """How much a muscle joint at the share u follows the root curve in place of its limb."""
+    return np.asarray(FOLLOW * smooth_step(2.0 * np.abs(np.asarray(u, np.float64) - crossing)))
+
+
+class LoftPlan(NamedTuple):
+    """All numbers of M muscles and their K muscle joints that stay the same from frame to frame.
+
+    Every limb that carries a muscle carries a muscle joint at each of its places, in their order.
+
+    Attributes:
+        piece_starts: First cubic of each muscle's shape and, last, their number, shape (M + 1,).
+        pieces: The cubics, (pieces, PIECE_COLUMNS).
+        muscles: In the columns above, (M, MUSCLE_COLUMNS).
+        place_named, place_kept: Of the places, (groups, PLACE_NAMED, 4) and (groups, PLACE_KEPT, 4).
+        joint_named, joint_kept: Of the muscle joints, (groups, JOINT_NAMED, 4) and (groups, JOINT_KEPT, 4).
+        turning: Which joints' rotations are needed, (joints,).
+    """
+
+    piece_starts: Ints
+    pieces: Floats
+    muscles: Floats
+    place_named: Naturals
+    place_kept: Floats
+    joint_named: Naturals
+    joint_kept: Floats
+    turning: npt.NDArray[np.bool_]
+
+
+class StandingJoints(NamedTuple):
+    """Where K muscle joints stand.
+
+    Attributes:
+        plan: Their constants.
+        muscles: The muscle of each, (K,).
+        carriers: The joint of the skeleton that carries each, (K,).
+        places: Its share of the muscle's length at bind, (K,).
+    """
+
+    plan: LoftPlan
+    muscles: Ints
+    carriers: Ints
+    places: Floats
+
+
+def loft_plan(
+    muscles: Sequence[LoftedMuscle],
+    curves: RootCurves,
+    shapes: Sequence[Loft],
+    gains: Floats,
+    per_muscle: int,
+    carriers: Sequence[Sequence[int]],
+) -> StandingJoints:
+    """Muscle joints on muscles: ``per_muscle`` on every joint that carries one, over the stretch of rings."""
+    count = len(muscles)
+    shares, kept = np.zeros((count, per_muscle)), np.zeros((count, per_muscle, JOINT_KEPT))
+    yielding, pieces = np.zeros_like(shares), np.zeros((count, per_muscle), np.int64)
+    starts = np.cumsum([0, *(len(shape.cubics) for shape in shapes)], dtype=np.int64)
+    for number, (muscle, shape) in enumerate(zip(muscles, shapes, strict=True)):
+        u = shares[number] = _spread(shape, per_muscle)
+        points, tangents = (v[0] for v in PosedCurves(curves.bind.rows[number : number + 1]).at(u))
+        row = kept[number]
+        row[:, BIND_ALONG : BIND_ALONG + 3] = tangents
+        row[:, BIND_OUT : BIND_OUT + 3] = directions_at_bind(muscle, tangents)
+        row[:, BIND_POINT : BIND_POINT + 3], row[:, FOLLOWING] = points, following(u, muscle.crossing)
+        row[:, MIDDLE : MIDDLE + 2] = shape.at(u)[1]
+        yielding[number] = giving(u, muscle.crossing)
+        within = np.searchsorted(shape.knots, u, side="right") - 1
+        pieces[number] = starts[number] + np.clip(within, 0, len(shape.cubics) - 1)
+    # every limb that carries a muscle carries a joint at each of its places
+    owner = np.repeat(np.arange(count), [per_muscle * len(limbs) for limbs in carriers])
+    carrier = np.array([limb for limbs in carriers for limb in limbs for _ in range(per_muscle)], np.int64)
+    place = owner * per_muscle + np.arange(len(owner)) % per_muscle
+    turning = np.zeros(curves.joint_count, np.bool_)
+    turning[curves.plan.joints.ravel()] = True
+    turning[[*(m.carrier for m in muscles), *carrier]] = True
+    place_owner = np.repeat(np.arange(count), per_muscle)
+    largest = np.array([shape.largest for shape in shapes])[place_owner]
+    plan = LoftPlan(
+        starts,
+        _cubics(shapes),
+        np.column_stack(
+            [
+                np.array([shape.moments for shape in shapes]).reshape(-1, 3),
+                curves.bind.lengths,
+                gains,
+                [muscle.largest_bulge for muscle in muscles],
+            ]
+        ),
+        _named(place_owner, pieces.ravel(), np.arange(len(place_owner))),
+        fours(np.column_stack([shares.ravel(), yielding.ravel(), largest])),
+        _named(carrier, place, owner, np.arange(len(owner))),
+        fours(kept.reshape(-1, JOINT_KEPT)[place]),
+        turning,
+    )
+    return StandingJoints(plan, owner, carrier, shares.ravel()[place])
+
+
+def _spread(shape: Loft, per_muscle: int) -> Floats:
+    """Shares of the length over the stretch of the rings, (per_muscle,)."""
+    first, last = shape.knots[1], shape.knots[-2]
+    if last <= first:
+        # a single ring tells no stretch: half of the way to both ends
+        first, last = 0.5 * first, 0.5 * (1.0 + last)
+    return np.asarray(first + (last - first) * (np.arange(per_muscle) + 0.5) / per_muscle)
+
+
+def _cubics(shapes: Sequence[Loft]) -> Floats:
+    """Of the stretches of all shapes, (pieces, PIECE_COLUMNS)."""
+    rows = np.zeros((sum(len(shape.cubics) for shape in shapes), PIECE_COLUMNS))
+    cubics = np.concatenate([np.zeros((0, 4, 5)), *(shape.cubics for shape in shapes)])
+    for at, column in ((OUT_OUT, 0), (OUT_SIDE, 1), (SIDE_SIDE, 2)):
+        rows[:, at : at + 4] = cubics[:, :, column]
+    rows[:, KNOT] = np.concatenate([np.zeros(0), *(shape.knots[:-1] for shape in shapes)])
+    return rows
+
+
+def _named(*numbers: npt.ArrayLike) -> Naturals:
+    """Numbers (n,) each, as rows of four, (groups, how many, 4)."""
+    return fours(np.column_stack(numbers).astype(np.uint32))
