@@ -17,6 +17,7 @@ from ecorche.base.rotations import (
     xyzw_from_axis_angle,
     xyzw_from_rotation_vector,
 )
+from ecorche.base.threads import at_most_threads
 from ecorche.errors import EcorcheError
 from ecorche.muscles.lines.admissible import (
     AdmissibleLine,
@@ -346,6 +347,22 @@ def test_frames_together_are_frames_one_by_one() -> None:
     np.testing.assert_array_equal(line.nodes(poses), [line.nodes(pose) for pose in poses])
 
 
+def test_lines_are_the_same_on_any_number_of_threads() -> None:
+    rng = np.random.default_rng(5)
+    places = np.linspace(ORIGIN, INSERTION, 9) + rng.normal(size=(24, 9, 3)) * 0.004
+    held = [True, *[False] * 7, True]
+    lines = [
+        line_through(f"line {k}", p, [1] * 9 if k % 3 else [1] * 8 + [2], held, deflectors=[ball()] * (k % 4))
+        for k, p in enumerate(places)
+    ]
+    together, moved = AdmissiblePaths(ARM, lines), any_pose(rng)
+    with at_most_threads(1):
+        alone = together.nodes(moved)
+    np.testing.assert_array_equal(together.nodes(moved), alone)
+    # and lines know nothing of each other
+    np.testing.assert_array_equal(AdmissiblePaths(ARM, lines[7:8]).nodes(moved), alone[63:72])
+
+
 # ---- tendons
 
 
@@ -461,6 +478,8 @@ def test_bad_deflectors_tendons_and_poses_are_refused() -> None:
         paths(*ends, deflectors=[ball(0.0)])
     with pytest.raises(EcorcheError, match="only 0 to 2 exist"):
         paths(*ends, deflectors=[ball(joint=5)])
+    with pytest.raises(EcorcheError, match="of a collision node is no direction"):
+        over_the_elbow(1, side=np.ones(2))
     with pytest.raises(EcorcheError, match="nothing of it is belly"):
         paths(*ends, tendon=(True,))
     with pytest.raises(EcorcheError, match="2 tendon flags for 1 segments"):

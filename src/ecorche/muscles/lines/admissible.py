@@ -37,7 +37,7 @@ import numpy.typing as npt
 from ecorche.base.ellipsoid import signed_distances
 from ecorche.errors import EcorcheError
 from ecorche.muscles.lines.admissible_passes import place_deflectors, pose_lines
-from ecorche.muscles.lines.admissible_plan import LinePlan, plan_of
+from ecorche.muscles.lines.admissible_plan import LinePlan, in_frames, plan_of
 from ecorche.muscles.lines.deflection import DEFLECTOR
 from ecorche.muscles.lines.fields import FieldEllipsoid
 from ecorche.muscles.lines.mobile import MobileNode
@@ -149,13 +149,12 @@ def line_through(
 
 def _outwards(place: Floats, deflectors: Sequence[FieldEllipsoid]) -> Floats:
     """Unit direction at a place away from the nearest of some ellipsoids, (3,)."""
-    nearest, outwards = np.inf, np.zeros(3)
-    for one in deflectors:
-        axes = np.asarray(one.axes, np.float64)
-        distance, normal = signed_distances(axes.T @ (place - np.asarray(one.centre)), one.radii)
-        if float(distance) < nearest:
-            nearest, outwards = float(distance), axes @ normal
-    return outwards
+    axes = np.array([one.axes for one in deflectors], np.float64)
+    apart = place - np.array([one.centre for one in deflectors], np.float64)
+    radii = np.array([one.radii for one in deflectors], np.float64)
+    distances, normals = signed_distances(in_frames(axes, apart), radii)
+    nearest = int(np.argmin(distances))
+    return np.asarray(axes[nearest] @ normals[nearest])
 
 
 def finer(line: AdmissibleLine, pieces: int) -> AdmissibleLine:

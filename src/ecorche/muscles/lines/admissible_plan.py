@@ -18,7 +18,7 @@ from ecorche.muscles.lines.mobile import KINDS, MobileNode
 from ecorche.skeleton.skeleton import Skeleton
 
 if TYPE_CHECKING:
-    from ecorche.muscles.lines.admissible import AdmissibleLine, BoundNode, CollisionNode
+    from ecorche.muscles.lines.admissible import AdmissibleLine, BoundNode
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int32]
@@ -86,7 +86,8 @@ def plan_of(skeleton: Skeleton, lines: Sequence[AdmissibleLine]) -> tuple[LinePl
     place, numbers = np.zeros((count, 3)), np.zeros((count, COLUMNS))
     heads, tips = skeleton.bind_world[:, :3, 3], skeleton.tail_positions()
     deflectors, which, of_line = _deflectors(lines, skeleton)
-    sides: list[Floats] = [np.zeros((0, 4))]
+    binding = _binding(deflectors)
+    sides, rows = [np.zeros((0, 4))], 0
     for line, spec in enumerate(lines):
         where = f"line {spec.name!r}"
         first = int(starts[line])
@@ -108,17 +109,23 @@ def plan_of(skeleton: Skeleton, lines: Sequence[AdmissibleLine]) -> tuple[LinePl
                 kind[n], numbers[n, RATIO] = COLLISION, node.ratio
                 place[n] = 0.0 if node.offset is None else np.asarray(node.offset, np.float64)
         _enclose(spec, first, kind, numbers, enclosing, where)
-        mine = [deflectors[k] for k in which[of_line[line] : of_line[line + 1]]]
+        own = which[of_line[line] : of_line[line + 1]]
+        centres, axes, radii = binding.centres[own], binding.axes[own], binding.radii[own]
         for n, node in enumerate(spec.nodes, first):
             if isinstance(node, CollisionNode):
-                side[n] = sum(len(rows) for rows in sides)
+                side[n], rows = rows, rows + len(own)
                 a, b = enclosing[n]
                 at = place[a] + node.ratio * (place[b] - place[a]) + place[n]
-                sides.append(_sides(node, at, mine))
-                if node.side is not None and mine:
-                    holds[n] = int(np.argmin([_distance(at, one) for one in mine]))
-                    numbers[n, SIDE : SIDE + 3] = _side(node.side, where)
-                    numbers[n, LEVEL] = _level(numbers[n, SIDE : SIDE + 3], at, mine[holds[n]])
+                towards = None if node.side is None else _side(node.side, where)
+                local = in_frames(axes, at - centres)
+                pole = local if towards is None else in_frames(axes, towards)
+                sides.append(_sides(local / radii, pole / radii, sunk=node.offset is not None))
+                if towards is not None and len(own):
+                    k = holds[n] = int(np.argmin(signed_distances(local, radii)[0]))
+                    numbers[n, SIDE : SIDE + 3] = towards
+                    reach = float(np.linalg.norm(radii[k] * (axes[k].T @ towards)))
+                    # how far it lies behind the plane that will hold it, never above zero: bind is not held
+                    numbers[n, LEVEL] = min(0.0, float(towards @ (at - centres[k])) + BEHIND * reach)
     if not (np.isfinite(place).all() and np.isfinite(numbers).all()):
         bad = int(np.argmax(~(np.isfinite(place).all(axis=1) & np.isfinite(numbers).all(axis=1))))
         line = int(np.searchsorted(starts, bad, "right")) - 1
@@ -131,7 +138,7 @@ def plan_of(skeleton: Skeleton, lines: Sequence[AdmissibleLine]) -> tuple[LinePl
         starts, kind, joint, base, reference, freedom, enclosing, place, numbers, side, holds,
         np.concatenate(sides), which, of_line,
     )  # fmt: skip
-    return plan, _binding(deflectors)
+    return plan, binding
 
 
 def _joint(number: int, skeleton: Skeleton, where: str) -> int:
@@ -243,17 +250,24 @@ def _deflectors(
     return deflectors, np.array(which, np.int32), np.array(borders, np.int32)
 
 
-def _sides(node: CollisionNode, at: Floats, deflectors: Sequence[FieldEllipsoid]) -> Floats:
-    """Pole and factor for one node, which lies ``at`` at bind before it is pushed, (deflectors, 4)."""
-    rows = np.ones((len(deflectors), 4))
-    for row, one in zip(rows, deflectors, strict=True):
-        axes, radii = np.asarray(one.axes, np.float64), np.asarray(one.radii, np.float64)
-        u = axes.T @ (at - np.asarray(one.centre, np.float64)) / radii
-        size = float(np.linalg.norm(u))
-        if node.offset is not None and size < 1.0:
-            row[3] = max(size * (1.0 - 1e-9), 1e-3)
-        towards = u if node.side is None else axes.T @ np.asarray(node.side, np.float64) / radii
-        row[:3] = -DEPTH * normalise(towards)
+def in_frames(axes: Floats, v: Floats) -> Floats:
+    """Vectors of the world, one a frame (D, 3) or one for all (3,), in frames (D, 3, 3), as (D, 3)."""
+    return np.asarray(np.einsum("dij,di->dj", axes, np.broadcast_to(v, axes.shape[:2])))
+
+
+def _sides(u: Floats, towards: Floats, *, sunk: bool) -> Floats:
+    """Pole and factor of D ellipsoids for one node, (D, 4).
+
+    Args:
+        u: Where it lies at bind before it is pushed, in the unit ball of each, (D, 3).
+        towards: The direction it is pushed to there, (D, 3).
+        sunk: Whether it may lie inside at bind; what holds it is then as much smaller for it.
+    """
+    rows = np.ones((len(u), 4))
+    if sunk:
+        size = np.linalg.norm(u, axis=1)
+        rows[:, 3] = np.where(size < 1.0, np.maximum(size * (1.0 - 1e-9), 1e-3), 1.0)
+    rows[:, :3] = -DEPTH * normalise(towards)
     return rows
 
 
@@ -264,17 +278,6 @@ def _side(side: Floats, where: str) -> Floats:
             f"the side {side} of a collision node is no direction", where=where, remedy="Give three numbers"
         )
     return normalise(direction)
-
-
-def _level(side: Floats, at: Floats, one: FieldEllipsoid) -> float:
-    """How far a node lies behind the plane that will hold it [m], never above zero: bind is not held."""
-    reach = float(np.linalg.norm(np.asarray(one.radii) * (np.asarray(one.axes).T @ side)))
-    return min(0.0, float(side @ (at - np.asarray(one.centre))) + BEHIND * reach)
-
-
-def _distance(at: Floats, one: FieldEllipsoid) -> float:
-    local = np.asarray(one.axes, np.float64).T @ (at - np.asarray(one.centre, np.float64))
-    return float(signed_distances(local, one.radii)[0])
 
 
 def _binding(deflectors: Sequence[FieldEllipsoid]) -> FieldBinding:
