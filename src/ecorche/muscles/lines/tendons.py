@@ -22,9 +22,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit, prange
+from numba import njit
 
-import ecorche.base.threads  # noqa: F401  settings that must precede the first parallel kernel
 from ecorche.errors import EcorcheError
 
 Floats = npt.NDArray[np.float64]
@@ -125,10 +124,10 @@ class Tendons:
         return SlidNodes(posed, lengths, slack)
 
 
-@njit(parallel=True, cache=True)  # type: ignore[untyped-decorator]
+@njit(cache=True)  # type: ignore[untyped-decorator]
 def _arcs(starts: Ints, pieces: int, path: Floats, arc: Floats) -> None:
     """Arc length along each line up to every point of its path."""
-    for line in prange(len(starts) - 1):
+    for line in range(len(starts) - 1):
         first = pieces * (starts[line] - line) + line
         count = pieces * (starts[line + 1] - starts[line] - 1) + 1
         total = 0.0
@@ -139,7 +138,7 @@ def _arcs(starts: Ints, pieces: int, path: Floats, arc: Floats) -> None:
             arc[i] = total
 
 
-@njit(parallel=True, cache=True, error_model="numpy")  # type: ignore[untyped-decorator]
+@njit(cache=True, error_model="numpy")  # type: ignore[untyped-decorator]
 def _slide(
     starts: Ints,
     pieces: int,
@@ -153,7 +152,7 @@ def _slide(
     lengths: Floats,
     slack: Bools,
 ) -> None:
-    for line in prange(len(starts) - 1):
+    for line in range(len(starts) - 1):
         a, b = starts[line], starts[line + 1]
         first = pieces * (a - line) + line
         last = first + pieces * (b - a - 1)
