@@ -52,6 +52,16 @@ def test_names_are_the_same_on_both_sides_of_the_muscular_man(data: Path) -> Non
     assert {"rectus abdominis", "sternocleidomastoid", "trapezius", "external oblique"} <= left
 
 
+@pytest.mark.parametrize("who", ["male_muscular", "male_average", "male_slim", "female_average"])
+def test_the_calf_and_the_buttock_are_called_alike_on_everybody(data: Path, who: str) -> None:
+    called = {m.name: m.muscle for m in found(data / "human" / f"{who}_cmu_mb.glb").muscles}
+    for s in ("left", "right"):
+        assert called.get(f"lower leg back, {s}", called[f"lower leg inner, {s}"]) == "gastrocnemius"
+        assert called.get(f"lower leg outer, {s}", "fibularis longus") == "fibularis longus"
+        if who in ("male_muscular", "female_average"):  # the others' back swells above the buttock
+            assert called[f"abdomen back, {s}"] == "gluteus maximus"
+
+
 def test_muscles_of_creatures_keep_their_own_names(data: Path) -> None:
     assert all(m.muscle == m.name for m in found(data / "dog" / "dog_skin.skn").muscles)
 
