@@ -17,7 +17,7 @@ from numba.experimental import structref
 
 from ecorche.muscles.loft_joints import FRAME, pose_muscle_joints
 from ecorche.muscles.loft_plan import LARGEST_BULGE, LoftPlan
-from ecorche.muscles.root_curves import CurvePlan
+from ecorche.muscles.root_curves import CurveGroups
 
 Floats = npt.NDArray[np.float64]
 
@@ -38,7 +38,7 @@ structref.define_proxy(Kept, _KeptType, ["curves", "plan", "bind"])
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
-def keep(curves: CurvePlan, plan: LoftPlan, bind: Floats) -> Kept:
+def keep(curves: CurveGroups, plan: LoftPlan, bind: Floats) -> Kept:
     """What the calls below ask for."""
     return Kept(curves, plan, bind)
 

@@ -55,7 +55,7 @@ from ecorche.muscles.loft_plan import (
     LoftPlan,
 )
 from ecorche.muscles.posed_joints import MOVED, TURN, pose_joints
-from ecorche.muscles.root_curves import CurvePlan, pose_curve
+from ecorche.muscles.root_curves import CurveGroups, pose_curves
 from ecorche.muscles.triples import cross, dot, plus, scaled
 from ecorche.muscles.wrapping import COLUMNS, LENGTH, along
 
@@ -76,12 +76,9 @@ ON_CURVE, ONWARDS, PLACE = 0, 4, 8
 
 
 @njit(cache=True, error_model="numpy")  # type: ignore[untyped-decorator]
-def _pose_muscles(
-    curve_plan: CurvePlan, muscles: Floats, bulge: Floats, moved: Floats, curves: Floats, states: Floats
-) -> bool:
-    """Root curves and states of the muscles; False where a bulge cannot be."""
+def _pose_muscles(muscles: Floats, bulge: Floats, curves: Floats, states: Floats) -> bool:
+    """States of the muscles along their root curves; False where a bulge cannot be."""
     for muscle in range(len(bulge)):
-        pose_curve(curve_plan, muscle, moved, curves)
         length, at_bind, tension = curves[muscle, LENGTH], muscles[muscle, AT_BIND], bulge[muscle]
         if not tension > 0.0:
             return False
@@ -240,7 +237,7 @@ def _pose_frames(
 
 @njit(cache=True, error_model="numpy")  # type: ignore[untyped-decorator]
 def pose_muscle_joints(
-    curve_plan: CurvePlan,
+    groups: CurveGroups,
     plan: LoftPlan,
     bind: Floats,
     difference: Floats,
@@ -251,7 +248,7 @@ def pose_muscle_joints(
     """``(posed − bind) bind⁻¹`` of the muscle joints into ``result`` (K, 4, 4).
 
     Args:
-        curve_plan, plan: Constants of root curves and muscle joints.
+        groups, plan: Constants of root curves and muscle joints.
         bind: Frames of the muscle joints at bind, (groups, FRAME, 4).
         difference: ``M − I`` of the skeleton's joints, (joints, 4, 4).
         bulge: T of the muscles, (M,).
@@ -266,7 +263,8 @@ def pose_muscle_joints(
     if not pose_joints(plan.turning, NO_SCAPULAE, NO_VECTORS, difference, moved, turn):
         return False
     curves, states = np.empty((len(bulge), COLUMNS)), np.empty((len(bulge), STATE))
-    if not _pose_muscles(curve_plan, plan.muscles, bulge, moved, curves, states):
+    pose_curves(groups, moved, curves)
+    if not _pose_muscles(plan.muscles, bulge, curves, states):
         return False
     places = np.empty((4 * len(plan.place_named), PLACE))
     _pose_places(

@@ -128,10 +128,10 @@ class Lofts:
         bind, count = np.zeros((len(self._plan.joint_named), FRAME, 4)), len(standing.carriers)
         still = np.zeros((skeleton.joint_count, 4, 4)), np.ones(len(self.muscles))
         if not pose_muscle_joints(
-            self.curves.plan, self._plan, np.zeros_like(bind), *still, bind, np.empty((count, 4, 4))
+            self.curves.groups, self._plan, np.zeros_like(bind), *still, bind, np.empty((count, 4, 4))
         ):
             raise AssertionError("a skeleton at bind has rotations")
-        self._kept = keep(self.curves.plan, self._plan, bind)
+        self._kept = keep(self.curves.groups, self._plan, bind)
         self.joints = self._muscle_joints(skeleton, standing, bind)
 
     def __repr__(self) -> str:

@@ -16,20 +16,22 @@ import numpy.typing as npt
 from numba import njit
 
 from ecorche.base.checks import require_finite
-from ecorche.base.quads import fours, quad, read_quad, write_rows
+from ecorche.base.quads import fours, quad, read_quad, read_rows, square_roots, where_above, write_rows
 from ecorche.errors import EcorcheError
 from ecorche.muscles.lofted import LoftedMuscle, Wrap
-from ecorche.muscles.triples import plus, read, times, unit
+from ecorche.muscles.posed_joints import MOVED
+from ecorche.muscles.triples import dot, scaled
 from ecorche.muscles.wrapping import (
     AT_BIND_OF_BALL,
     BALL,
     COLUMNS,
     CYLINDER,
     LENGTH,
+    MIDST_AT_BIND,
+    PHI,
     SPHERE,
     STRAIGHT,
     along,
-    bind_angle,
     wrap,
 )
 
@@ -40,6 +42,12 @@ Naturals = npt.NDArray[np.uint32]
 _SHAPES = {"sphere": SPHERE, "cylinder": CYLINDER, "ball": BALL}
 _SHORTEST = 1e-6
 """Of a line from origin to insertion [m]."""
+
+
+# rows of four curves: joints of origin, insertion and obstacle, and themselves
+_OF_ORIGIN, _OF_INSERTION, _OF_OBSTACLE, _ROW, _NAMED = 0, 1, 2, 3, 4
+# quads of four curves
+_ORIGIN, _INSERTION, _CHORD, _CENTRE, _AXIS, _RADIUS, _AT_BIND, _KEPT = 0, 3, 6, 9, 12, 15, 16, 17
 
 
 class CurvePlan(NamedTuple):
@@ -64,6 +72,31 @@ class CurvePlan(NamedTuple):
     radii: Floats
     at_bind: Floats
 
+    def by_fours(self) -> CurveGroups:
+        """The same as compiled loops read it."""
+        values = np.column_stack([self.ends, self.chords, self.centres, self.axes, self.radii, self.at_bind])
+        rows = np.column_stack([self.joints, np.arange(len(self.shapes))]).astype(np.uint32)
+        alike = [np.flatnonzero(self.shapes == shape) for shape in np.unique(self.shapes)]
+        named = [fours(rows[:0]), *(fours(rows[which]) for which in alike)]
+        return CurveGroups(
+            np.repeat(np.unique(self.shapes), [len(one) for one in named[1:]]),
+            np.concatenate(named),
+            np.concatenate([fours(values[:0]), *(fours(values[which]) for which in alike)]),
+        )
+
+
+class CurveGroups(NamedTuple):
+    """Root curves four by four, each four round obstacles of one shape.
+
+    Attributes:
+        shapes: Of the obstacles, (groups,).
+        named, kept: In the rows and quads above, (groups, _NAMED, 4) and (groups, _KEPT, 4).
+    """
+
+    shapes: Ints
+    named: Naturals
+    kept: Floats
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RootCurves:
@@ -83,6 +116,11 @@ class RootCurves:
         return f"RootCurves({len(self.names)}: {', '.join(self.names[:3])}, …)"
 
     @cached_property
+    def groups(self) -> CurveGroups:
+        """Their constants as compiled loops read them."""
+        return self.plan.by_fours()
+
+    @cached_property
     def bind(self) -> PosedCurves:
         """The curves at bind."""
         return self.moved(np.zeros((self.joint_count, 4, 4)))
@@ -99,7 +137,8 @@ class RootCurves:
         batch = difference.shape[:-3]
         moved = np.ascontiguousarray(difference[..., :3, :]).reshape(-1, self.joint_count, 12)
         rows = np.zeros((len(moved), len(self.names), COLUMNS))
-        _pose(self.plan, moved, rows)
+        for frame, posed in zip(moved, rows, strict=True):
+            pose_curves(self.groups, frame, posed)
         return PosedCurves(rows.reshape(*batch, len(self.names), COLUMNS))
 
 
@@ -141,7 +180,7 @@ def root_curves(muscles: Sequence[LoftedMuscle], joint_count: int) -> RootCurves
         np.zeros((count, 3)),
         np.tile([0.0, 0.0, 1.0], (count, 1)),
         np.zeros(count),
-        np.zeros(count),
+        np.full(count, MIDST_AT_BIND),
     )
     for number, muscle in enumerate(muscles):
         where = f"muscle {muscle.name!r}"
@@ -161,7 +200,24 @@ def root_curves(muscles: Sequence[LoftedMuscle], joint_count: int) -> RootCurves
                 where=where,
                 remedy=f"The skeleton has {joint_count}: give 0 to {joint_count - 1}",
             )
-    return RootCurves(tuple(m.name for m in muscles), plan, joint_count)
+    names = tuple(muscle.name for muscle in muscles)
+    still = RootCurves(names, plan, joint_count).bind.rows[:, PHI]
+    plan.at_bind[:] = np.where(plan.shapes == BALL, AT_BIND_OF_BALL, still)
+    return RootCurves(names, plan, joint_count)
+
+
+def one_curve(
+    shape: int, origin: Floats, insertion: Floats, centre: Floats, axis: Floats, radius: float, at_bind: float
+) -> Floats:
+    """A single curve where its obstacle stands, as a row of `wrapping`, (COLUMNS,); see `CurvePlan`."""
+    chord = (insertion - origin) / np.linalg.norm(insertion - origin)
+    kept = np.concatenate([origin, insertion, chord, centre, axis, [radius, at_bind]])
+    groups = CurveGroups(
+        np.array([shape]), np.zeros((1, _NAMED, 4), np.uint32), np.repeat(kept, 4).reshape(1, _KEPT, 4)
+    )
+    row = np.zeros((1, COLUMNS))
+    pose_curves(groups, np.zeros((1, MOVED)), row)
+    return row[0]
 
 
 def _add_obstacle(plan: CurvePlan, number: int, obstacle: Wrap, where: str) -> None:
@@ -183,7 +239,6 @@ def _add_obstacle(plan: CurvePlan, number: int, obstacle: Wrap, where: str) -> N
             "the axis it wraps round has no direction", where=where, remedy="Give one, such as the bone's"
         )
     axis = axis / np.linalg.norm(axis)
-    start, end = plan.ends[number].reshape(2, 3)
     if obstacle.shape != "cylinder" and np.linalg.norm(np.cross(plan.chords[number], axis)) < 0.5:
         raise EcorcheError(
             f"the axis of the {obstacle.shape} it wraps round points along the muscle: that says no side",
@@ -194,59 +249,60 @@ def _add_obstacle(plan: CurvePlan, number: int, obstacle: Wrap, where: str) -> N
     plan.shapes[number] = _SHAPES[obstacle.shape]
     plan.centres[number], plan.axes[number] = obstacle.centre, axis
     plan.radii[number] = obstacle.radius
-    if obstacle.shape == "ball":
-        plan.at_bind[number] = AT_BIND_OF_BALL
-        return
-    plan.at_bind[number] = bind_angle(
-        plan.shapes[number],
-        tuple(start),
-        tuple(end),
-        tuple(plan.centres[number]),
-        tuple(axis),
-        float(obstacle.radius),
-    )
 
 
 @njit(inline="always")  # type: ignore[untyped-decorator]
-def carried(moved: Floats, joint: int, point: Any) -> Any:
-    """A point after its joint has moved, ``p + (M − I) p`` with ``M − I`` in rows of twelve numbers."""
-    change = times(moved, joint, point)
+def _vector(quads: Floats, at: int) -> Any:
+    return read_quad(quads, at), read_quad(quads, at + 1), read_quad(quads, at + 2)
+
+
+@njit(inline="always")  # type: ignore[untyped-decorator]
+def _matrices(moved: Floats, named: Naturals, row: int) -> Any:
     return (
-        point[0] + (change[0] + moved[joint, 3]),
-        point[1] + (change[1] + moved[joint, 7]),
-        point[2] + (change[2] + moved[joint, 11]),
+        read_rows(moved, named, row, MOVED, 0),
+        read_rows(moved, named, row, MOVED, 4),
+        read_rows(moved, named, row, MOVED, 8),
     )
 
 
 @njit(inline="always")  # type: ignore[untyped-decorator]
-def pose_curve(plan: Any, muscle: int, moved: Floats, curves: Floats) -> None:
-    """One root curve into its row of ``curves``, for ``M − I`` of the joints (joints, 12)."""
-    origin = carried(moved, plan.joints[muscle, 0], read(plan.ends, muscle, 0))
-    insertion = carried(moved, plan.joints[muscle, 1], read(plan.ends, muscle, 3))
-    joint = plan.joints[muscle, 2]
-    centre = carried(moved, joint, read(plan.centres, muscle))
-    axis, chord = read(plan.axes, muscle), read(plan.chords, muscle)
-    axis = unit(plus(axis, 1.0, times(moved, joint, axis)))
-    chord = unit(plus(chord, 1.0, times(moved, joint, chord)))
-    wrap(
-        plan.shapes[muscle],
-        origin,
-        insertion,
-        centre,
-        axis,
-        chord,
-        plan.radii[muscle],
-        plan.at_bind[muscle],
-        curves,
-        muscle,
+def _carried(m: Any, p: Any) -> Any:
+    """Points after their joints have moved, ``p + (M − I) p``."""
+    return (
+        p[0] + (dot(m[0], p) + m[0][3]),
+        p[1] + (dot(m[1], p) + m[1][3]),
+        p[2] + (dot(m[2], p) + m[2][3]),
     )
+
+
+@njit(inline="always")  # type: ignore[untyped-decorator]
+def _turned(m: Any, a: Any) -> Any:
+    """Directions after their joints have moved, unit."""
+    moved = a[0] + dot(m[0], a), a[1] + dot(m[1], a), a[2] + dot(m[2], a)
+    length = square_roots(dot(moved, moved))
+    return scaled(where_above(length, quad(0.0), 1.0 / length, quad(1.0)), moved)
 
 
 @njit(cache=True, error_model="numpy")  # type: ignore[untyped-decorator]
-def _pose(plan: CurvePlan, moved: Floats, rows: Floats) -> None:
-    for frame in range(len(moved)):
-        for muscle in range(len(plan.shapes)):
-            pose_curve(plan, muscle, moved[frame], rows[frame])
+def pose_curves(groups: CurveGroups, moved: Floats, curves: Floats) -> None:
+    """All root curves into rows of ``curves`` (M, COLUMNS), for ``M − I`` of the joints (joints, MOVED)."""
+    shapes, named, kept = groups
+    for group in range(len(shapes)):
+        name, keep = _NAMED * group, _KEPT * group
+        obstacle = _matrices(moved, named, name + _OF_OBSTACLE)
+        wrap(
+            shapes[group],
+            _carried(_matrices(moved, named, name + _OF_ORIGIN), _vector(kept, keep + _ORIGIN)),
+            _carried(_matrices(moved, named, name + _OF_INSERTION), _vector(kept, keep + _INSERTION)),
+            _carried(obstacle, _vector(kept, keep + _CENTRE)),
+            _turned(obstacle, _vector(kept, keep + _AXIS)),
+            _turned(obstacle, _vector(kept, keep + _CHORD)),
+            read_quad(kept, keep + _RADIUS),
+            read_quad(kept, keep + _AT_BIND),
+            curves,
+            named,
+            name + _ROW,
+        )
 
 
 @njit(cache=True, error_model="numpy")  # type: ignore[untyped-decorator]

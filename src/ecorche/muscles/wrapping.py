@@ -34,7 +34,8 @@ Rules for what the text leaves open; with them curves are continuous in any moti
   straight. The axis is carried by the socket, and from there by the smallest rotation that takes the line of
   the ends from bind to where it is: a limb that twists does not turn it.
 
-A curve is a row of numbers in the columns below. It is drawn one by one, and read four curves at a time.
+A curve is a row of numbers in the columns below. Four are drawn and read at a time, in `quads` and almost
+without a branch: of what a curve is not, something is computed too, no number perhaps, and left.
 """
 
 from __future__ import annotations
@@ -45,9 +46,9 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from ecorche.base.quad_angles import sine_cosine
-from ecorche.base.quads import quad, read_rows, square_roots, where_above
-from ecorche.muscles.triples import cross, dot, plus, scaled, turned, unit, write
+from ecorche.base.quad_angles import angle_of, nearest_whole, sine_cosine
+from ecorche.base.quads import quad, read_rows, smallest, square_roots, where_above, write_rows
+from ecorche.muscles.triples import cross, dot, plus, scaled
 
 Floats = npt.NDArray[np.float64]
 Naturals = npt.NDArray[np.uint32]
@@ -60,7 +61,7 @@ BALL: Final = 3
 # columns of a curve: its ends; the arc's centre at its start, and the directions to its start, onwards and
 # along the axis; of the lines before and after it; radius, rise a radian, angle (0: a straight line), arc
 # length a radian; lengths of the first line, of the wrapped curve, of the straight one and, blended, of the
-# curve; how much of it is wrapped
+# curve; how much of it is wrapped; Φ
 ORIGIN: Final = 0
 INSERTION: Final = 3
 CENTRE: Final = 6
@@ -78,10 +79,11 @@ WRAPPED: Final = 29
 CHORD: Final = 30
 LENGTH: Final = 31
 SHARE: Final = 32
-COLUMNS: Final = 36  # columns are read by fours
+PHI: Final = 33
+COLUMNS: Final = 36  # they are read by fours
 
-EARLIEST_AT_BIND: Final = -0.25 * np.pi
-"""The least Φ at bind [rad]: below zero, as ends one above the other may be told a little behind."""
+MIDST_AT_BIND: Final = 0.75 * np.pi
+"""Φ at bind [rad] is within half a turn of this: from −45° on, as ends may be told a little behind."""
 AT_BIND_OF_BALL: Final = 0.5 * np.pi
 """In place of Φ at bind where the shorter way is taken [rad]: more than 270° round is no way at all."""
 
@@ -89,95 +91,107 @@ _FADE = np.radians(20.0)
 _SINE_OF_FADE = np.sin(_FADE)
 _BACK = 1.0 - np.cos(_FADE)
 _TINY = 1e-9  # a circle of this radius [m] is no obstacle
+_LEAST_LEAN = 1e-6
+_THIRD = np.pi / 3.0
+_TURN = 2.0 * np.pi
+
+
+@njit(inline="always")  # type: ignore[untyped-decorator]
+def _above_zero(a: Any) -> Any:
+    """The larger of each number and zero; zero of what is no number."""
+    return where_above(a, quad(0.0), a, quad(0.0))
+
+
+@njit(inline="always")  # type: ignore[untyped-decorator]
+def _size(a: Any) -> Any:
+    return where_above(a, quad(0.0), a, quad(0.0) - a)
+
+
+@njit(inline="always")  # type: ignore[untyped-decorator]
+def _one_over(a: Any, least: float, otherwise: float) -> Any:
+    """One over each number above ``least``, of others ``otherwise``."""
+    return where_above(a, quad(least), 1.0 / a, quad(otherwise))
 
 
 @njit(inline="always")  # type: ignore[untyped-decorator]
 def _step(x: Any) -> Any:
     """0 up to x = 0, 1 from x = 1, 3x² − 2x³ between."""
-    x = min(max(x, 0.0), 1.0)
+    x = _above_zero(x)
+    x = where_above(x, quad(1.0), quad(1.0), x)
     return x * x * (3.0 - 2.0 * x)
 
 
-@njit(cache=True, error_model="numpy")  # type: ignore[untyped-decorator]
+@njit(inline="always")  # type: ignore[untyped-decorator]
 def _upright(shape: int, psi: Any) -> Any:
     """How far to tilt from the axis' plane, for the plane of the centre tilted by ``psi`` within half a turn.
 
     Wholly up to 60° of either sense of that plane, not at all at 90°, C1 between. Over a ball, which is gone
     round in one sense only, not at all from 120° on.
     """
-    size = abs(psi)
-    third = np.pi / 3.0
-    if size <= third:
-        tilt = size
-    elif shape == BALL:
-        x = min(size / third - 1.0, 1.0)
-        tilt = (1.0 + x * (1.0 + x * (3.0 * x - 5.0))) * third
-    elif size >= 2.0 * third:
-        tilt = size - np.pi
+    size = _size(psi)
+    if shape == BALL:
+        x = size * (1.0 / _THIRD) - 1.0
+        x = where_above(x, quad(1.0), quad(1.0), x)
+        tilt = (1.0 + x * (1.0 + x * (3.0 * x - 5.0))) * _THIRD
     else:
-        x = (size - 0.5 * np.pi) * 6.0 / np.pi
-        tilt = (-7.0 / 12.0 + 0.25 * x * x) * x * np.pi
-    return tilt if psi >= 0.0 else -tilt
+        x = (size - 0.5 * np.pi) * (6.0 / np.pi)
+        tilt = (0.25 * (x * x) - 7.0 / 12.0) * x * np.pi
+        tilt = where_above(size, quad(2.0 * _THIRD), size - np.pi, tilt)
+    tilt = where_above(size, quad(_THIRD), tilt, size)
+    return where_above(quad(0.0), psi, quad(0.0) - tilt, tilt)
 
 
 @njit(inline="always")  # type: ignore[untyped-decorator]
-def _axis_of_ball(axis: Any, bind_chord: Any, chord: Any) -> Any:
+def _axis_of_ball(axis: Any, bind_chord: Any, now: Any) -> Any:
     """Where the line of the ends takes an axis, and how much that counts: nothing with the line reversed."""
-    now = unit(chord)
-    return turned(bind_chord, now, axis), _step((1.0 + dot(bind_chord, now)) / _BACK)
-
-
-@njit(cache=True, error_model="numpy")  # type: ignore[untyped-decorator]
-def _circle_on_sphere(shape: int, origin: Any, insertion: Any, centre: Any, axis: Any, radius: Any) -> Any:
-    """Centre, normal, radius of the circle on a sphere that is gone round, and how much it counts."""
-    chord = plus(insertion, -1.0, origin)
-    distance = np.sqrt(dot(chord, chord))
-    t = scaled(1.0 / distance, chord) if distance > _TINY else (0.0, 0.0, 0.0)
-    upright = plus(axis, -dot(axis, t), t)
-    lean = np.sqrt(dot(upright, upright))
-    if not (distance > _TINY and lean > 1e-6):
-        return centre, axis, 0.0, 0.0
-    upright = scaled(1.0 / lean, upright)
-    counts = _step(lean / _SINE_OF_FADE)
-    away = plus(centre, -1.0, origin)
-    away = plus(away, -dot(away, t), t)
-    off = np.sqrt(dot(away, away))
-    if not off > _TINY:
-        return centre, upright, radius, counts
-    # the normal of the plane that holds the centre
-    plane = cross(t, scaled(1.0 / off, away))
-    cosine = dot(plane, upright)
-    if off >= 0.5 * radius and (cosine >= 0.5 or (cosine <= -0.5 and shape == SPHERE)):
-        return centre, scaled(1.0 if cosine > 0.0 else -1.0, plane), radius, counts
-    sideways = cross(t, upright)
-    tilt = _step(2.0 * off / radius) * _upright(shape, np.arctan2(dot(plane, sideways), cosine))
-    normal = plus(scaled(np.cos(tilt), upright), np.sin(tilt), sideways)
-    height = dot(away, normal)
-    inner = np.sqrt(max(radius * radius - height * height, 0.0))
-    counts *= _step(2.0 * inner / radius)
-    if shape == BALL and inner > 0.0:
-        counts *= _step(1.0 + 2.0 * off * dot(plane, normal) / inner)
-    return plus(centre, -height, normal), normal, inner, counts
+    cosine = 1.0 + dot(bind_chord, now)
+    share = dot(axis, plus(now, -1.0, bind_chord)) / cosine
+    share = where_above(cosine, quad(1e-12), share, quad(0.0))
+    return plus(axis, quad(0.0) - share, plus(bind_chord, 1.0, now)), _step(cosine * (1.0 / _BACK))
 
 
 @njit(inline="always")  # type: ignore[untyped-decorator]
-def _circle(shape: int, origin: Any, insertion: Any, centre: Any, axis: Any, radius: Any) -> Any:
-    if shape != CYLINDER:
-        return _circle_on_sphere(shape, origin, insertion, centre, axis, radius)
-    return centre, axis, radius, 1.0
+def _circle_on_sphere(
+    shape: int, origin: Any, chord: Any, distance: Any, centre: Any, axis: Any, radius: Any
+) -> Any:
+    """Centres, normals, radii of the circles on spheres that are gone round, and how much they count."""
+    zero, one = quad(0.0), quad(1.0)
+    t = scaled(_one_over(distance, _TINY, 0.0), chord)
+    upright = plus(axis, zero - dot(axis, t), t)
+    lean = square_roots(dot(upright, upright))
+    upright = scaled(_one_over(lean, _LEAST_LEAN, 0.0), upright)
+    counts = where_above(lean, quad(_LEAST_LEAN), _step(lean * (1.0 / _SINE_OF_FADE)), zero)
+    counts = where_above(distance, quad(_TINY), counts, zero)
+    away = plus(centre, -1.0, origin)
+    away = plus(away, zero - dot(away, t), t)
+    off = square_roots(dot(away, away))
+    # the normal of the plane that holds the centre
+    plane = cross(t, scaled(_one_over(off, _TINY, 0.0), away))
+    cosine = dot(plane, upright)
+    squarely = _size(cosine) if shape == SPHERE else cosine
+    plain = where_above(off, 0.5 * radius, where_above(squarely, quad(0.5), one, zero), zero)
+    normal = scaled(where_above(cosine, zero, one, zero - one), plane)
+    if smallest(plain) > 0.0:
+        return centre, normal, radius, counts
+    sideways = cross(t, upright)
+    tilt = _step(2.0 * off / radius) * _upright(shape, angle_of(dot(plane, sideways), cosine))
+    sine, cosine = sine_cosine(tilt)
+    tilted = plus(scaled(cosine, upright), sine, sideways)
+    height = dot(away, tilted)
+    inner = square_roots(_above_zero(radius * radius - height * height))
+    faded = counts * _step(2.0 * inner / radius)
+    if shape == BALL:
+        near = _step(1.0 + 2.0 * off * dot(plane, tilted) / inner)
+        faded = where_above(inner, zero, faded * near, faded)
+    return (
+        _either(plain, zero, centre, plus(centre, zero - height, tilted)),
+        _either(plain, zero, normal, tilted),
+        where_above(plain, zero, radius, inner),
+        where_above(plain, zero, counts, faded),
+    )
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
-def bind_angle(shape: int, origin: Any, insertion: Any, centre: Any, axis: Any, radius: float) -> float:
-    """Φ at bind [rad], counter-clockwise about ``axis`` from origin to insertion, from −45° to 315°."""
-    middle, normal, _, _ = _circle(shape, origin, insertion, centre, axis, radius)
-    a, b = plus(origin, -1.0, middle), plus(insertion, -1.0, middle)
-    a, b = plus(a, -dot(a, normal), normal), plus(b, -dot(b, normal), normal)
-    angle: float = np.arctan2(dot(cross(a, b), normal), dot(a, b))
-    return angle if angle >= EARLIEST_AT_BIND else angle + 2.0 * np.pi
-
-
-@njit(cache=True, error_model="numpy")  # type: ignore[untyped-decorator]
+@njit(inline="always")  # type: ignore[untyped-decorator]
 def wrap(
     shape: int,
     origin: Any,
@@ -188,78 +202,82 @@ def wrap(
     radius: Any,
     at_bind: Any,
     curves: Floats,
+    named: Naturals,
     row: int,
 ) -> None:
-    """The curve from origin to insertion [m], into a row of ``curves`` (…, COLUMNS).
+    """Four curves from origin to insertion [m], into rows of ``curves`` (…, COLUMNS).
 
     Args:
-        shape: `STRAIGHT`, `SPHERE`, `CYLINDER` or `BALL`.
-        origin, insertion, centre: Three numbers each [m].
+        shape: `STRAIGHT`, `SPHERE`, `CYLINDER` or `BALL`, the same for all four.
+        origin, insertion, centre: Three quads each [m].
         axis: Unit direction, see `Wrap`, as the obstacle carries it.
         bind_chord: Unit, from origin to insertion at bind, as the obstacle carries it.
         radius: Of sphere or cylinder [m].
-        at_bind: Φ at bind [rad], see `bind_angle`.
+        at_bind: Φ at bind [rad].
         curves: Where to write.
-        row: Which row.
+        named, row: Which rows, see `write_rows`.
     """
-    write(curves, row, ORIGIN, origin)
-    write(curves, row, INSERTION, insertion)
+    zero, one = quad(0.0), quad(1.0)
     chord = plus(insertion, -1.0, origin)
-    straight = np.sqrt(dot(chord, chord))
-    curves[row, CHORD] = straight
-    curves[row, LENGTH] = straight
-    curves[row, ANGLE] = 0.0
-    curves[row, SHARE] = 0.0
+    straight = square_roots(dot(chord, chord))
+    ix, iy, iz = insertion
+    write_rows(curves, named, row, COLUMNS, ORIGIN, (origin[0], origin[1], origin[2], ix))
     if shape == STRAIGHT:
+        write_rows(curves, named, row, COLUMNS, INSERTION + 1, (iy, iz, zero, zero))
+        write_rows(curves, named, row, COLUMNS, RADIUS, (zero, zero, zero, zero))
+        write_rows(curves, named, row, COLUMNS, FIRST, (zero, zero, straight, straight))
+        write_rows(curves, named, row, COLUMNS, SHARE, (zero, zero, zero, zero))
         return
-    forward = 1.0
+    counts, middle, normal, r = one, centre, axis, radius
     if shape == BALL:
-        axis, forward = _axis_of_ball(axis, bind_chord, chord)
-    middle, normal, r, counts = _circle(shape, origin, insertion, centre, axis, radius)
-    counts *= forward
+        axis, counts = _axis_of_ball(axis, bind_chord, scaled(_one_over(straight, 0.0, 1.0), chord))
+    if shape != CYLINDER:
+        middle, normal, r, share = _circle_on_sphere(shape, origin, chord, straight, centre, axis, radius)
+        counts = counts * share
     a, b = plus(origin, -1.0, middle), plus(insertion, -1.0, middle)
     low, high = dot(a, normal), dot(b, normal)
-    a, b = plus(a, -low, normal), plus(b, -high, normal)
+    a, b = plus(a, zero - low, normal), plus(b, zero - high, normal)
     square_a, square_b = dot(a, a), dot(b, b)
-    r = min(r, np.sqrt(square_a), np.sqrt(square_b))
-    if not (r > _TINY and counts > 0.0):
-        return
-    phi = np.arctan2(dot(cross(a, b), normal), dot(a, b))
-    phi += 2.0 * np.pi * np.round((at_bind - phi) / (2.0 * np.pi))
-    if not phi > 0.0:
-        return
-    before, after = np.sqrt(max(square_a - r * r, 0.0)), np.sqrt(max(square_b - r * r, 0.0))
-    angle = phi - np.arctan2(before, r) - np.arctan2(after, r)
-    if not angle > 0.0:
-        return
-    counts *= _step((np.pi - abs(phi - at_bind)) / _FADE)
+    far_a, far_b = square_roots(square_a), square_roots(square_b)
+    r = where_above(r, far_a, far_a, r)
+    r = where_above(r, far_b, far_b, r)
+    phi = angle_of(dot(cross(a, b), normal), dot(a, b))
+    phi = phi + _TURN * nearest_whole((at_bind - phi) * (1.0 / _TURN))
+    # as products: exactly zero of an end on the circle
+    before, after = square_roots((far_a - r) * (far_a + r)), square_roots((far_b - r) * (far_b + r))
+    # δ₁ + δ₂ at once
+    angle = phi - angle_of(r * (before + after), r * r - before * after)
+    counts = where_above(
+        r, quad(_TINY), where_above(phi, zero, where_above(angle, zero, counts, zero), zero), zero
+    )
+    angle = where_above(counts, zero, angle, zero)
+    counts = counts * _step((np.pi - _size(phi - at_bind)) * (1.0 / _FADE))
     flat = before + r * angle + after
     climb = (high - low) / flat
-    slope = np.sqrt(1.0 + climb * climb)
-    outwards = scaled(1.0 / square_a, plus(scaled(r, a), before, cross(normal, a)))
-    inwards = scaled(1.0 / square_b, plus(scaled(r, b), -after, cross(normal, b)))
-    onwards, over = cross(normal, outwards), 1.0 / slope
-    write(curves, row, BEFORE, scaled(over, plus(onwards, climb, normal)))
-    write(curves, row, AFTER, scaled(over, plus(cross(normal, inwards), climb, normal)))
-    write(curves, row, CENTRE, plus(middle, low + climb * before, normal))
-    write(curves, row, OUTWARDS, outwards)
-    write(curves, row, ONWARDS, onwards)
-    write(curves, row, AXIS, normal)
-    curves[row, RADIUS] = r
-    curves[row, RISE] = climb * r
-    curves[row, ANGLE] = angle
-    curves[row, SPEED] = r * slope
-    curves[row, FIRST] = before * slope
-    curves[row, WRAPPED] = flat * slope
-    curves[row, SHARE] = counts
-    curves[row, LENGTH] = straight + counts * (flat * slope - straight)
+    slope = square_roots(1.0 + climb * climb)
+    ux, uy, uz = scaled(1.0 / square_a, plus(scaled(r, a), before, cross(normal, a)))
+    inwards = scaled(1.0 / square_b, plus(scaled(r, b), zero - after, cross(normal, b)))
+    onwards, over = cross(normal, (ux, uy, uz)), 1.0 / slope
+    bx, by, bz = scaled(over, plus(onwards, climb, normal))
+    fx, fy, fz = scaled(over, plus(cross(normal, inwards), climb, normal))
+    cx, cy, cz = plus(middle, low + climb * before, normal)
+    length = flat * slope
+    blended = where_above(counts, zero, straight + counts * (length - straight), straight)
+    write_rows(curves, named, row, COLUMNS, INSERTION + 1, (iy, iz, cx, cy))
+    write_rows(curves, named, row, COLUMNS, CENTRE + 2, (cz, ux, uy, uz))
+    write_rows(curves, named, row, COLUMNS, ONWARDS, (onwards[0], onwards[1], onwards[2], normal[0]))
+    write_rows(curves, named, row, COLUMNS, AXIS + 1, (normal[1], normal[2], bx, by))
+    write_rows(curves, named, row, COLUMNS, BEFORE + 2, (bz, fx, fy, fz))
+    write_rows(curves, named, row, COLUMNS, RADIUS, (r, climb * r, angle, r * slope))
+    write_rows(curves, named, row, COLUMNS, FIRST, (before * slope, length, straight, blended))
+    write_rows(curves, named, row, COLUMNS, SHARE, (counts, phi, zero, zero))
 
 
 @njit(inline="always")  # type: ignore[untyped-decorator]
 def along(curves: Floats, named: Naturals, row: int, share: Any) -> Any:
     """Points [m] and unit tangents of four curves, each at a share of its length from the origin, 0 to 1.
 
-    In `quads` and without a branch: of what a curve is not, whatever its row holds is computed and left.
+    Without a branch: of what a curve is not, whatever its row holds is computed and left.
 
     Args:
         curves: Rows as `wrap` writes them, (…, COLUMNS).

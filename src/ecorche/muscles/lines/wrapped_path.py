@@ -32,7 +32,8 @@ import numpy.typing as npt
 from ecorche.base.transforms import inverse
 from ecorche.errors import EcorcheError
 from ecorche.muscles.lines.geodesic import Detour, over_ellipsoid, side_of_chord
-from ecorche.muscles.wrapping import AFTER, ANGLE, BEFORE, COLUMNS, CYLINDER, FIRST, SPEED, WRAPPED, wrap
+from ecorche.muscles.root_curves import one_curve
+from ecorche.muscles.wrapping import AFTER, ANGLE, BEFORE, CYLINDER, FIRST, SPEED, WRAPPED
 
 Floats = npt.NDArray[np.float64]
 
@@ -248,11 +249,7 @@ def _sense_by(axis: int, sign: int, radius: float, p: Floats, q: Floats) -> floa
 
 def _helix(p: Floats, q: Floats, radius: float, sense: float) -> Detour | None:
     """The tight thread round a cylinder about z, counter-clockwise for a sense of 1."""
-    curve = np.zeros((1, COLUMNS))
-    chord = q - p
-    ends = tuple(p), tuple(q), (0.0, 0.0, 0.0), (0.0, 0.0, sense), tuple(chord / np.linalg.norm(chord))
-    wrap(CYLINDER, *ends, radius, np.pi, curve, 0)
-    row = curve[0]
+    row = one_curve(CYLINDER, p, q, np.zeros(3), np.array([0.0, 0.0, sense]), radius, np.pi)
     if not row[ANGLE] > 0.0:
         return None
     arc = float(row[SPEED] * row[ANGLE])
