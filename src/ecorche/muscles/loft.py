@@ -32,6 +32,8 @@ Floats = npt.NDArray[np.float64]
 
 THINNEST = -0.95
 """The least κ: a belly keeps a twentieth of its half-axes."""
+MOST_SHORTENED = 20.0
+"""The greatest ``L₀ / L`` that counts."""
 END_SLOPE = 0.5
 """How steeply a muscle leaves its ends, of the cone to its first ring; less is a thinner tendon."""
 _FLATTEST = 0.1
@@ -117,7 +119,7 @@ def loft(rings: Rings, where: str = "rings") -> Loft:
 @njit(cache=True)  # type: ignore[untyped-decorator]
 def swelling(m0: float, m1: float, m2: float, shortening: float) -> float:
     """κ that keeps the volume, for ``L₀ / L``; see the head of this file."""
-    missing = m0 * (1.0 - min(shortening, 20.0))
+    missing = m0 * (1.0 - min(shortening, MOST_SHORTENED))
     square = m1 * m1 - m2 * missing
     if not square > 0.0:
         return THINNEST

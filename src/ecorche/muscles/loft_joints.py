@@ -15,15 +15,17 @@ from numba import njit
 
 from ecorche.base.quads import (
     apart,
+    pick,
     quad,
     read_quad,
     read_rows,
+    smallest,
     square_roots,
     where_above,
     write_quad,
     write_rows,
 )
-from ecorche.muscles.loft import swelling
+from ecorche.muscles.loft import MOST_SHORTENED, THINNEST
 from ecorche.muscles.loft_plan import (
     AT_BIND,
     BIND_ALONG,
@@ -34,7 +36,6 @@ from ecorche.muscles.loft_plan import (
     GIVING,
     JOINT_CARRIER,
     JOINT_KEPT,
-    JOINT_MUSCLE,
     JOINT_NAMED,
     JOINT_PLACE,
     JOINT_ROW,
@@ -42,11 +43,11 @@ from ecorche.muscles.loft_plan import (
     LARGEST,
     MIDDLE,
     MOMENTS,
+    MUSCLE_KEPT,
     OUT_OUT,
     OUT_SIDE,
     PIECE_COLUMNS,
     PLACE_KEPT,
-    PLACE_MUSCLE,
     PLACE_NAMED,
     PLACE_PIECE,
     PLACE_ROW,
@@ -55,12 +56,11 @@ from ecorche.muscles.loft_plan import (
     LoftPlan,
 )
 from ecorche.muscles.posed_joints import MOVED, TURN, pose_joints
-from ecorche.muscles.root_curves import CurveGroups, pose_curves
-from ecorche.muscles.triples import cross, dot, plus, scaled
+from ecorche.muscles.root_curves import MUSCLE, NAMED, CurveGroups, pose_curves
+from ecorche.muscles.triples import cross, dot, plus, read_vector, scaled, write_vector
 from ecorche.muscles.wrapping import COLUMNS, LENGTH, along
 
 Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 Naturals = npt.NDArray[np.uint32]
 
 NO_SCAPULAE, NO_VECTORS = np.zeros((0, 3), np.int64), np.zeros((0, 4, 3))
@@ -68,31 +68,19 @@ NO_SCAPULAE, NO_VECTORS = np.zeros((0, 3), np.int64), np.zeros((0, 4, 3))
 
 # quads of four muscle joints' frames
 POINT, ALONG, OUT, SIDE, FRAME = 0, 3, 6, 9, 12
-# columns of a muscle in a frame: its length over that at bind, κ, and how much it stretches outwards and
-# sideways under tension
-RATIO, STATE = 0, 4
-# columns of a place in a frame: point, 1 + κ w, tangent
+# columns of a place in a frame: point and (1 + κ w) T, tangent and (1 + κ w) / T
 ON_CURVE, ONWARDS, PLACE = 0, 4, 8
 
 
-@njit(cache=True, error_model="numpy")  # type: ignore[untyped-decorator]
-def _pose_muscles(muscles: Floats, bulge: Floats, curves: Floats, states: Floats) -> bool:
-    """States of the muscles along their root curves; False where a bulge cannot be."""
-    for muscle in range(len(bulge)):
-        length, at_bind, tension = curves[muscle, LENGTH], muscles[muscle, AT_BIND], bulge[muscle]
-        if not tension > 0.0:
-            return False
-        if muscles[muscle, GAIN] != 1.0:
-            tension **= muscles[muscle, GAIN]
-        states[muscle, RATIO] = max(length / at_bind, 0.5)
-        states[muscle, RATIO + 1] = swelling(
-            muscles[muscle, MOMENTS],
-            muscles[muscle, MOMENTS + 1],
-            muscles[muscle, MOMENTS + 2],
-            at_bind / length if length > 0.0 else np.inf,
-        )
-        states[muscle, RATIO + 2], states[muscle, RATIO + 3] = tension, 1.0 / tension
-    return True
+@njit(inline="always")  # type: ignore[untyped-decorator]
+def _swelling(kept: Floats, at: int, shortening: Any) -> Any:
+    """κ of four muscles, see `loft.swelling`."""
+    m0, m1, m2 = read_vector(kept, at + MOMENTS)
+    thinnest, most = quad(THINNEST), quad(MOST_SHORTENED)
+    missing = m0 * (1.0 - where_above(most, shortening, shortening, most))
+    square = m1 * m1 - m2 * missing
+    kappa = (quad(0.0) - missing) / (m1 + square_roots(square))
+    return where_above(kappa, thinnest, kappa, thinnest)
 
 
 @njit(inline="always")  # type: ignore[untyped-decorator]
@@ -102,59 +90,54 @@ def _cubic(coefficients: Any, x: Any) -> Any:
 
 
 @njit(cache=True, error_model="numpy")  # type: ignore[untyped-decorator]
-def _pose_places(
-    starts: Ints,
-    pieces: Floats,
-    muscles: Floats,
-    named: Naturals,
-    kept: Floats,
-    curves: Floats,
-    states: Floats,
-    places: Floats,
-) -> None:
-    """Where the places are on their root curves, and how much the muscles dilate there."""
-    shares, lying, zero = np.empty((1, 4)), np.empty((1, 4), np.uint32), quad(0.0)
+def _pose_places(plan: LoftPlan, owners: Naturals, bulge: Floats, curves: Floats, places: Floats) -> bool:
+    """Where the places are on their root curves, and how much the muscles dilate there.
+
+    False where a bulge cannot be. ``owners`` are the rows `CurveGroups.named`.
+    """
+    starts, pieces, muscles, of_muscles, named, kept = plan[:6]
+    shares, lying = np.empty((1, 4)), np.empty((1, 4), np.uint32)
+    fine, half = quad(1.0), quad(0.5)
+    count = named.shape[1]
     for group in range(len(named)):
-        name, keep = PLACE_NAMED * group, PLACE_KEPT * group
-        ratio, kappa, _, _ = read_rows(states, named, name + PLACE_MUSCLE, STATE, RATIO)
-        share = (read_quad(kept, keep + SHARE) + (ratio - 1.0) * read_quad(kept, keep + GIVING)) / ratio
-        point, tangent = along(curves, named, name + PLACE_MUSCLE, share)
-        # the cubic it lies on is mostly that of bind
-        write_quad(shares, 0, share)
-        for lane in range(4):
-            muscle, piece = named[group, PLACE_MUSCLE, lane], np.int64(named[group, PLACE_PIECE, lane])
-            while piece > starts[muscle] and shares[0, lane] < pieces[piece, KNOT]:
-                piece -= 1
-            while piece + 1 < starts[muscle + 1] and shares[0, lane] >= pieces[piece + 1, KNOT]:
-                piece += 1
-            lying[0, lane] = piece
-        x = share - read_rows(pieces, lying, 0, PIECE_COLUMNS, KNOT)[0]
-        out_out = _cubic(read_rows(pieces, lying, 0, PIECE_COLUMNS, OUT_OUT), x)
-        out_side = _cubic(read_rows(pieces, lying, 0, PIECE_COLUMNS, OUT_SIDE), x)
-        side_side = _cubic(read_rows(pieces, lying, 0, PIECE_COLUMNS, SIDE_SIDE), x)
-        area = (out_out * side_side - out_side * out_side) / read_quad(kept, keep + LARGEST)
-        factor = 1.0 + kappa * (area * (2.0 - area))
-        write_rows(places, named, name + PLACE_ROW, PLACE, ON_CURVE, (point[0], point[1], point[2], factor))
-        write_rows(
-            places, named, name + PLACE_ROW, PLACE, ONWARDS, (tangent[0], tangent[1], tangent[2], zero)
-        )
-    per_muscle = len(places) // max(len(muscles), 1)
+        keep, length = MUSCLE_KEPT * group, read_quad(curves, COLUMNS * group + LENGTH)
+        at_bind, largest = read_quad(of_muscles, keep + AT_BIND), read_quad(of_muscles, keep + LARGEST)
+        ratio, kappa = length / at_bind, _swelling(of_muscles, keep, at_bind / length)
+        ratio = where_above(ratio, half, ratio, half)
+        tension = pick(bulge, owners, NAMED * group + MUSCLE)
+        fine = where_above(tension, quad(0.0), fine, quad(-1.0))
+        for number in range(count):
+            at = group * count + number
+            share = read_quad(kept, PLACE_KEPT * at + SHARE)
+            share = (share + (ratio - 1.0) * read_quad(kept, PLACE_KEPT * at + GIVING)) / ratio
+            point, tangent = along(curves, COLUMNS * group, share)
+            # the cubic it lies on is mostly that of bind
+            write_quad(shares, 0, share)
+            for lane in range(4):
+                muscle = owners[group, MUSCLE, lane]
+                piece = np.int64(named[group, number, PLACE_PIECE, lane])
+                while piece > starts[muscle] and shares[0, lane] < pieces[piece, KNOT]:
+                    piece -= 1
+                while piece + 1 < starts[muscle + 1] and shares[0, lane] >= pieces[piece + 1, KNOT]:
+                    piece += 1
+                lying[0, lane] = piece
+            x = share - read_rows(pieces, lying, 0, PIECE_COLUMNS, KNOT)[0]
+            out_out = _cubic(read_rows(pieces, lying, 0, PIECE_COLUMNS, OUT_OUT), x)
+            out_side = _cubic(read_rows(pieces, lying, 0, PIECE_COLUMNS, OUT_SIDE), x)
+            side_side = _cubic(read_rows(pieces, lying, 0, PIECE_COLUMNS, SIDE_SIDE), x)
+            area = (out_out * side_side - out_side * out_side) / largest
+            factor = 1.0 + kappa * (area * (2.0 - area))
+            row = PLACE_NAMED * at + PLACE_ROW
+            outwards = point[0], point[1], point[2], factor * tension
+            sideways = tangent[0], tangent[1], tangent[2], factor / tension
+            write_rows(places, named, row, PLACE, ON_CURVE, outwards)
+            write_rows(places, named, row, PLACE, ONWARDS, sideways)
     for muscle in range(len(muscles)):
         if muscles[muscle, GAIN] != 1.0:
-            for place in range(per_muscle * muscle, per_muscle * (muscle + 1)):
+            for place in range(count * muscle, count * (muscle + 1)):
                 places[place, ON_CURVE + 3] **= muscles[muscle, GAIN]
-
-
-@njit(inline="always")  # type: ignore[untyped-decorator]
-def _vector(quads: Floats, at: int) -> Any:
-    return read_quad(quads, at), read_quad(quads, at + 1), read_quad(quads, at + 2)
-
-
-@njit(inline="always")  # type: ignore[untyped-decorator]
-def _write_vector(quads: Floats, at: int, a: Any) -> None:
-    write_quad(quads, at, a[0])
-    write_quad(quads, at + 1, a[1])
-    write_quad(quads, at + 2, a[2])
+                places[place, ONWARDS + 3] **= muscles[muscle, GAIN]
+    return bool(smallest(fine) > 0.0)
 
 
 @njit(inline="always")  # type: ignore[untyped-decorator]
@@ -170,7 +153,6 @@ def _pose_frames(
     kept: Floats,
     moved: Floats,
     turn: Floats,
-    states: Floats,
     places: Floats,
     bind: Floats,
     frames: Floats,
@@ -180,9 +162,9 @@ def _pose_frames(
     zero, one = quad(0.0), quad(1.0)
     for group in range(len(named)):
         name, keep, at = JOINT_NAMED * group, JOINT_KEPT * group, FRAME * group
-        cx, cy, cz, factor = read_rows(places, named, name + JOINT_PLACE, PLACE, ON_CURVE)
-        ax, ay, az, _ = read_rows(places, named, name + JOINT_PLACE, PLACE, ONWARDS)
-        p, follow = _vector(kept, keep + BIND_POINT), read_quad(kept, keep + FOLLOWING)
+        cx, cy, cz, outwards = read_rows(places, named, name + JOINT_PLACE, PLACE, ON_CURVE)
+        ax, ay, az, sideways = read_rows(places, named, name + JOINT_PLACE, PLACE, ONWARDS)
+        p, follow = read_vector(kept, keep + BIND_POINT), read_quad(kept, keep + FOLLOWING)
         x, y, z = (
             read_rows(moved, named, name + JOINT_CARRIER, MOVED, 0),
             read_rows(moved, named, name + JOINT_CARRIER, MOVED, 4),
@@ -194,7 +176,7 @@ def _pose_frames(
             read_rows(turn, named, name + JOINT_CARRIER, TURN, 4),
             read_rows(turn, named, name + JOINT_CARRIER, TURN, 8),
         )
-        a, d = _vector(kept, keep + BIND_ALONG), _vector(kept, keep + BIND_OUT)
+        a, d = read_vector(kept, keep + BIND_ALONG), read_vector(kept, keep + BIND_OUT)
         limb_along, limb_out = (dot(x, a), dot(y, a), dot(z, a)), (dot(x, d), dot(y, d), dot(z, d))
         point = plus(scaled(one - follow, on_limb), follow, (cx, cy, cz))
         tangent = plus(scaled(one - follow, limb_along), follow, (ax, ay, az))
@@ -209,18 +191,17 @@ def _pose_frames(
         point = plus(
             plus(point, read_quad(kept, keep + MIDDLE), out), read_quad(kept, keep + MIDDLE + 1), side
         )
-        _, _, outwards, sideways = read_rows(states, named, name + JOINT_MUSCLE, STATE, RATIO)
-        out, side = scaled(factor * outwards, out), scaled(factor * sideways, side)
+        out, side = scaled(outwards, out), scaled(sideways, side)
         if len(frames) > 0:
-            _write_vector(frames, at + POINT, point)
-            _write_vector(frames, at + ALONG, tangent)
-            _write_vector(frames, at + OUT, out)
-            _write_vector(frames, at + SIDE, side)
+            write_vector(frames, at + POINT, point)
+            write_vector(frames, at + ALONG, tangent)
+            write_vector(frames, at + OUT, out)
+            write_vector(frames, at + SIDE, side)
         p, a, d, e = (
-            _vector(bind, at + POINT),
-            _vector(bind, at + ALONG),
-            _vector(bind, at + OUT),
-            _vector(bind, at + SIDE),
+            read_vector(bind, at + POINT),
+            read_vector(bind, at + ALONG),
+            read_vector(bind, at + OUT),
+            read_vector(bind, at + SIDE),
         )
         # not in a loop: numbers that a loop picks out are no longer in registers
         x, y, z = apart(tangent[0], a[0]), apart(out[0], d[0]), apart(side[0], e[0])
@@ -262,20 +243,10 @@ def pose_muscle_joints(
     moved, turn = np.empty((count, MOVED)), np.empty((count, TURN))
     if not pose_joints(plan.turning, NO_SCAPULAE, NO_VECTORS, difference, moved, turn):
         return False
-    curves, states = np.empty((len(bulge), COLUMNS)), np.empty((len(bulge), STATE))
+    curves = np.empty((len(groups.shapes), COLUMNS, 4))
     pose_curves(groups, moved, curves)
-    if not _pose_muscles(plan.muscles, bulge, curves, states):
+    places = np.empty((len(bulge) * plan.place_named.shape[1], PLACE))
+    if not _pose_places(plan, groups.named, bulge, curves, places):
         return False
-    places = np.empty((4 * len(plan.place_named), PLACE))
-    _pose_places(
-        plan.piece_starts,
-        plan.pieces,
-        plan.muscles,
-        plan.place_named,
-        plan.place_kept,
-        curves,
-        states,
-        places,
-    )
-    _pose_frames(plan.joint_named, plan.joint_kept, moved, turn, states, places, bind, frames, result)
+    _pose_frames(plan.joint_named, plan.joint_kept, moved, turn, places, bind, frames, result)
     return True

@@ -20,7 +20,7 @@ over a muscle follows several limbs, each of them carries muscle joints of its o
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -30,7 +30,7 @@ from ecorche.base.smooth_step import smooth_step
 from ecorche.muscles.loft import Loft
 from ecorche.muscles.loft_frames import directions_at_bind
 from ecorche.muscles.lofted import LoftedMuscle
-from ecorche.muscles.root_curves import PosedCurves, RootCurves
+from ecorche.muscles.root_curves import MUSCLE, PosedCurves, RootCurves
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -46,14 +46,16 @@ FOLLOW = 0.3
 
 # columns of a cubic of a shape: four coefficients each of S_oo, S_os, S_ss, and where it begins
 OUT_OUT, OUT_SIDE, SIDE_SIDE, KNOT, PIECE_COLUMNS = 0, 4, 8, 12, 16
-# columns of a muscle: m₀, m₁, m₂; its length at bind, gain and T_max
-MOMENTS, AT_BIND, GAIN, LARGEST_BULGE, MUSCLE_COLUMNS = 0, 3, 4, 5, 6
-# rows of four places: their muscles, the cubics they lie on at bind, themselves
-PLACE_MUSCLE, PLACE_PIECE, PLACE_ROW, PLACE_NAMED = 0, 1, 2, 3
-# quads of four places: their shares u, h(u), the greatest det S of their muscles
-SHARE, GIVING, LARGEST, PLACE_KEPT = 0, 1, 2, 3
-# rows of four muscle joints: the joints that carry them, their places, muscles, themselves
-JOINT_CARRIER, JOINT_PLACE, JOINT_MUSCLE, JOINT_ROW, JOINT_NAMED = 0, 1, 2, 3, 4
+# columns of a muscle
+GAIN, LARGEST_BULGE, MUSCLE_COLUMNS = 0, 1, 2
+# quads of four muscles, as their root curves are grouped: m₀, m₁, m₂, length at bind, the greatest det S
+MOMENTS, AT_BIND, LARGEST, MUSCLE_KEPT = 0, 3, 4, 5
+# rows of four places on them: the cubics they lie on at bind, themselves
+PLACE_PIECE, PLACE_ROW, PLACE_NAMED = 0, 1, 2
+# quads of four places: their shares u, h(u)
+SHARE, GIVING, PLACE_KEPT = 0, 1, 2
+# rows of four muscle joints: the joints that carry them, their places, themselves
+JOINT_CARRIER, JOINT_PLACE, JOINT_ROW, JOINT_NAMED = 0, 1, 2, 3
 # quads of four muscle joints: tangent, out and point on the curve at bind, how much they follow it, where the
 # section's centre is from there, outwards and sideways
 BIND_ALONG, BIND_OUT, BIND_POINT, FOLLOWING, MIDDLE, JOINT_KEPT = 0, 3, 6, 9, 10, 12
@@ -84,15 +86,17 @@ class LoftPlan(NamedTuple):
     Attributes:
         piece_starts: First cubic of each muscle's shape and, last, their number, shape (M + 1,).
         pieces: The cubics, (pieces, PIECE_COLUMNS).
-        muscles: In the columns above, (M, MUSCLE_COLUMNS).
-        place_named, place_kept: Of the places, (groups, PLACE_NAMED, 4) and (groups, PLACE_KEPT, 4).
-        joint_named, joint_kept: Of the muscle joints, (groups, JOINT_NAMED, 4) and (groups, JOINT_KEPT, 4).
+        muscles: Gain and T_max, (M, MUSCLE_COLUMNS).
+        muscle_kept: Of muscles grouped as in `CurveGroups`, (groups, MUSCLE_KEPT, 4).
+        place_named, place_kept: Of P places each, (groups, P, PLACE_NAMED, 4), (groups, P, PLACE_KEPT, 4).
+        joint_named, joint_kept: Of the muscle joints, (fours, JOINT_NAMED, 4) and (fours, JOINT_KEPT, 4).
         turning: Which joints' rotations are needed, (joints,).
     """
 
     piece_starts: Ints
     pieces: Floats
     muscles: Floats
+    muscle_kept: Floats
     place_named: Naturals
     place_kept: Floats
     joint_named: Naturals
@@ -147,22 +151,18 @@ def loft_plan(
     turning = np.zeros(curves.joint_count, np.bool_)
     turning[curves.plan.joints.ravel()] = True
     turning[[*(m.carrier for m in muscles), *carrier]] = True
-    place_owner = np.repeat(np.arange(count), per_muscle)
-    largest = np.array([shape.largest for shape in shapes])[place_owner]
+    lanes = curves.groups.named[:, MUSCLE]
+    moments = np.array([shape.moments for shape in shapes]).reshape(-1, 3)
+    numbers = np.column_stack([moments, curves.bind.lengths, [shape.largest for shape in shapes]])
+    named = np.stack([pieces, per_muscle * np.arange(count)[:, None] + np.arange(per_muscle)], axis=-1)
     plan = LoftPlan(
         starts,
         _cubics(shapes),
-        np.column_stack(
-            [
-                np.array([shape.moments for shape in shapes]).reshape(-1, 3),
-                curves.bind.lengths,
-                gains,
-                [muscle.largest_bulge for muscle in muscles],
-            ]
-        ),
-        _named(place_owner, pieces.ravel(), np.arange(len(place_owner))),
-        fours(np.column_stack([shares.ravel(), yielding.ravel(), largest])),
-        _named(carrier, place, owner, np.arange(len(owner))),
+        np.column_stack([gains, [muscle.largest_bulge for muscle in muscles]]),
+        _in_lanes(numbers, lanes),
+        _in_lanes(named.astype(np.uint32), lanes),
+        _in_lanes(np.stack([shares, yielding], axis=-1), lanes),
+        fours(np.column_stack([carrier, place, np.arange(len(owner))]).astype(np.uint32)),
         fours(kept.reshape(-1, JOINT_KEPT)[place]),
         turning,
     )
@@ -188,6 +188,6 @@ def _cubics(shapes: Sequence[Loft]) -> Floats:
     return rows
 
 
-def _named(*numbers: npt.ArrayLike) -> Naturals:
-    """Numbers (n,) each, as rows of four, (groups, how many, 4)."""
-    return fours(np.column_stack(numbers).astype(np.uint32))
+def _in_lanes(values: npt.NDArray[Any], lanes: Naturals) -> npt.NDArray[Any]:
+    """Values (M, ...) of muscles in groups (groups, 4) as quads (groups, ..., 4)."""
+    return np.ascontiguousarray(np.moveaxis(values[lanes], 1, -1))

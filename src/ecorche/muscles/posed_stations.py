@@ -45,7 +45,7 @@ from ecorche.muscles.posing_plan import (
     SHARE,
     TANGENT,
 )
-from ecorche.muscles.triples import cross, dot, plus, scaled
+from ecorche.muscles.triples import cross, dot, plus, read_vector, scaled
 
 Floats = npt.NDArray[np.float64]
 Reals = npt.NDArray[np.float32]
@@ -102,11 +102,6 @@ def pose_places(named: Naturals, kept: Floats, nodes: Floats, overs: Floats, pla
         write_quad(places, at + 6, (arc - left) * pick(overs, named, name + OWNER))
 
 
-@njit(inline="always")  # type: ignore[untyped-decorator]
-def _vector(quads: Floats, at: int) -> Any:
-    return read_quad(quads, at), read_quad(quads, at + 1), read_quad(quads, at + 2)
-
-
 @njit(cache=True)  # type: ignore[untyped-decorator]
 def pose_stations(
     named: Naturals,
@@ -120,15 +115,15 @@ def pose_stations(
     """See `PosedFrames.on`: S_d at those places, and all of it as rows."""
     for group in range(len(named)):
         name, keep, at = NAMED * group, KEPT * group, PLACE * group
-        along, bind_along = _vector(places, at + 3), _vector(kept, keep + TANGENT)
-        bind_out = _vector(kept, keep + ACROSS)
+        along, bind_along = read_vector(places, at + 3), read_vector(kept, keep + TANGENT)
+        bind_out = read_vector(kept, keep + ACROSS)
         out = _carried(turn, named, name + JOINT_BEFORE, bind_along, bind_out, along)
         if group >= of_one_joint:
             share = read_quad(kept, keep + SHARE)
             other = _carried(turn, named, name + JOINT, bind_along, bind_out, along)
             both = plus(scaled(1.0 - share, out), share, other)
             out = scaled(1.0 / square_roots(dot(both, both)), both)
-        point, t, side = _vector(places, at), read_quad(places, at + 6), cross(along, out)
+        point, t, side = read_vector(places, at), read_quad(places, at + 6), cross(along, out)
         _write_stations(lines, named, name + ROW, point, along, out, side, t)
         if len(stations) > 0:
             _write_stations(stations, named, name + ROW, point, along, out, side, t)

@@ -16,11 +16,11 @@ import numpy.typing as npt
 from numba import njit
 
 from ecorche.base.checks import require_finite
-from ecorche.base.quads import fours, quad, read_quad, read_rows, square_roots, where_above, write_rows
+from ecorche.base.quads import fours, quad, read_quad, read_rows, square_roots, where_above
 from ecorche.errors import EcorcheError
 from ecorche.muscles.lofted import LoftedMuscle, Wrap
 from ecorche.muscles.posed_joints import MOVED
-from ecorche.muscles.triples import dot, scaled
+from ecorche.muscles.triples import dot, read_vector, scaled, write_vector
 from ecorche.muscles.wrapping import (
     AT_BIND_OF_BALL,
     BALL,
@@ -44,8 +44,8 @@ _SHORTEST = 1e-6
 """Of a line from origin to insertion [m]."""
 
 
-# rows of four curves: joints of origin, insertion and obstacle, and themselves
-_OF_ORIGIN, _OF_INSERTION, _OF_OBSTACLE, _ROW, _NAMED = 0, 1, 2, 3, 4
+# rows of four curves: joints of origin, insertion and obstacle, and their muscles
+_OF_ORIGIN, _OF_INSERTION, _OF_OBSTACLE, MUSCLE, NAMED = 0, 1, 2, 3, 4
 # quads of four curves
 _ORIGIN, _INSERTION, _CHORD, _CENTRE, _AXIS, _RADIUS, _AT_BIND, _KEPT = 0, 3, 6, 9, 12, 15, 16, 17
 
@@ -90,7 +90,7 @@ class CurveGroups(NamedTuple):
 
     Attributes:
         shapes: Of the obstacles, (groups,).
-        named, kept: In the rows and quads above, (groups, _NAMED, 4) and (groups, _KEPT, 4).
+        named, kept: In the rows and quads above, (groups, NAMED, 4) and (groups, _KEPT, 4).
     """
 
     shapes: Ints
@@ -136,10 +136,13 @@ class RootCurves:
             )
         batch = difference.shape[:-3]
         moved = np.ascontiguousarray(difference[..., :3, :]).reshape(-1, self.joint_count, 12)
-        rows = np.zeros((len(moved), len(self.names), COLUMNS))
-        for frame, posed in zip(moved, rows, strict=True):
+        quads = np.zeros((len(moved), len(self.groups.shapes), COLUMNS, 4))
+        for frame, posed in zip(moved, quads, strict=True):
             pose_curves(self.groups, frame, posed)
-        return PosedCurves(rows.reshape(*batch, len(self.names), COLUMNS))
+        rows = np.swapaxes(quads, -1, -2).reshape(len(moved), -1, COLUMNS)
+        lanes = np.zeros(len(self.names), np.int64)
+        lanes[self.groups.named[:, MUSCLE].ravel()] = np.arange(rows.shape[1])
+        return PosedCurves(rows[:, lanes].reshape(*batch, len(self.names), COLUMNS))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -162,11 +165,11 @@ class PosedCurves:
         share = np.asarray(share, np.float64)
         shape = (*self.rows.shape[:-1], share.shape[-1])
         curves = self.rows.reshape(-1, COLUMNS)
-        owner = np.repeat(np.arange(len(curves), dtype=np.uint32), share.shape[-1])
-        named = np.stack([fours(owner), fours(np.arange(len(owner), dtype=np.uint32))], axis=1)
-        found = np.empty((len(owner), 8))
-        _along(curves, named, fours(np.broadcast_to(share, shape).ravel()), found)
-        return found[:, :3].reshape(*shape, 3), found[:, 4:7].reshape(*shape, 3)
+        shares = fours(np.broadcast_to(share, shape).reshape(-1, shape[-1]))
+        found = np.empty((len(shares), shape[-1], 6, 4))
+        _along(fours(curves), shares, found)
+        flat = np.moveaxis(found, -1, 1).reshape(-1, shape[-1], 6)[: len(curves)]
+        return flat[..., :3].reshape(*shape, 3), flat[..., 3:].reshape(*shape, 3)
 
 
 def root_curves(muscles: Sequence[LoftedMuscle], joint_count: int) -> RootCurves:
@@ -213,11 +216,11 @@ def one_curve(
     chord = (insertion - origin) / np.linalg.norm(insertion - origin)
     kept = np.concatenate([origin, insertion, chord, centre, axis, [radius, at_bind]])
     groups = CurveGroups(
-        np.array([shape]), np.zeros((1, _NAMED, 4), np.uint32), np.repeat(kept, 4).reshape(1, _KEPT, 4)
+        np.array([shape]), np.zeros((1, NAMED, 4), np.uint32), np.repeat(kept, 4).reshape(1, _KEPT, 4)
     )
-    row = np.zeros((1, COLUMNS))
-    pose_curves(groups, np.zeros((1, MOVED)), row)
-    return row[0]
+    curves = np.zeros((1, COLUMNS, 4))
+    pose_curves(groups, np.zeros((1, MOVED)), curves)
+    return np.asarray(curves[0, :, 0])
 
 
 def _add_obstacle(plan: CurvePlan, number: int, obstacle: Wrap, where: str) -> None:
@@ -252,11 +255,6 @@ def _add_obstacle(plan: CurvePlan, number: int, obstacle: Wrap, where: str) -> N
 
 
 @njit(inline="always")  # type: ignore[untyped-decorator]
-def _vector(quads: Floats, at: int) -> Any:
-    return read_quad(quads, at), read_quad(quads, at + 1), read_quad(quads, at + 2)
-
-
-@njit(inline="always")  # type: ignore[untyped-decorator]
 def _matrices(moved: Floats, named: Naturals, row: int) -> Any:
     return (
         read_rows(moved, named, row, MOVED, 0),
@@ -285,31 +283,31 @@ def _turned(m: Any, a: Any) -> Any:
 
 @njit(cache=True, error_model="numpy")  # type: ignore[untyped-decorator]
 def pose_curves(groups: CurveGroups, moved: Floats, curves: Floats) -> None:
-    """All root curves into rows of ``curves`` (M, COLUMNS), for ``M − I`` of the joints (joints, MOVED)."""
+    """All root curves into ``curves`` (groups, COLUMNS, 4), for ``M − I`` of the joints (joints, MOVED)."""
     shapes, named, kept = groups
     for group in range(len(shapes)):
-        name, keep = _NAMED * group, _KEPT * group
+        name, keep = NAMED * group, _KEPT * group
         obstacle = _matrices(moved, named, name + _OF_OBSTACLE)
         wrap(
             shapes[group],
-            _carried(_matrices(moved, named, name + _OF_ORIGIN), _vector(kept, keep + _ORIGIN)),
-            _carried(_matrices(moved, named, name + _OF_INSERTION), _vector(kept, keep + _INSERTION)),
-            _carried(obstacle, _vector(kept, keep + _CENTRE)),
-            _turned(obstacle, _vector(kept, keep + _AXIS)),
-            _turned(obstacle, _vector(kept, keep + _CHORD)),
+            _carried(_matrices(moved, named, name + _OF_ORIGIN), read_vector(kept, keep + _ORIGIN)),
+            _carried(_matrices(moved, named, name + _OF_INSERTION), read_vector(kept, keep + _INSERTION)),
+            _carried(obstacle, read_vector(kept, keep + _CENTRE)),
+            _turned(obstacle, read_vector(kept, keep + _AXIS)),
+            _turned(obstacle, read_vector(kept, keep + _CHORD)),
             read_quad(kept, keep + _RADIUS),
             read_quad(kept, keep + _AT_BIND),
             curves,
-            named,
-            name + _ROW,
+            COLUMNS * group,
         )
 
 
 @njit(cache=True, error_model="numpy")  # type: ignore[untyped-decorator]
-def _along(curves: Floats, named: Naturals, shares: Floats, found: Floats) -> None:
-    """Points and tangents at shares (groups, 4) of the curves named first, into the rows named second."""
-    zero = quad(0.0)
-    for group in range(len(named)):
-        point, tangent = along(curves, named, 2 * group, read_quad(shares, group))
-        write_rows(found, named, 2 * group + 1, 8, 0, (point[0], point[1], point[2], zero))
-        write_rows(found, named, 2 * group + 1, 8, 4, (tangent[0], tangent[1], tangent[2], zero))
+def _along(curves: Floats, shares: Floats, found: Floats) -> None:
+    """Points and tangents (groups, K, 6, 4) of curves (groups, COLUMNS, 4) at shares (groups, K, 4)."""
+    count = shares.shape[1]
+    for group in range(len(curves)):
+        for k in range(group * count, (group + 1) * count):
+            point, tangent = along(curves, COLUMNS * group, read_quad(shares, k))
+            write_vector(found, 6 * k, point)
+            write_vector(found, 6 * k + 3, tangent)

@@ -1,4 +1,4 @@
-"""Vectors of three numbers inside compiled loops: read from rows, combined, written to rows."""
+"""Vectors of three numbers, or of three quads, inside compiled loops: read, combined, written."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from numba import njit
+
+from ecorche.base.quads import read_quad, write_quad
 
 Floats = npt.NDArray[np.float64]
 
@@ -54,6 +56,20 @@ def read(rows: Floats, row: int, at: int = 0) -> Any:
 def write(rows: Floats, row: int, at: int, a: Any) -> None:
     """Three numbers into a row, from column ``at`` on."""
     rows[row, at], rows[row, at + 1], rows[row, at + 2] = a
+
+
+@njit(inline="always")  # type: ignore[untyped-decorator]
+def read_vector(quads: Floats, at: int) -> Any:
+    """Four vectors, from three quads one after the other."""
+    return read_quad(quads, at), read_quad(quads, at + 1), read_quad(quads, at + 2)
+
+
+@njit(inline="always")  # type: ignore[untyped-decorator]
+def write_vector(quads: Floats, at: int, a: Any) -> None:
+    """Four vectors into three quads."""
+    write_quad(quads, at, a[0])
+    write_quad(quads, at + 1, a[1])
+    write_quad(quads, at + 2, a[2])
 
 
 @njit(inline="always")  # type: ignore[untyped-decorator]

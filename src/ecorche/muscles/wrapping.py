@@ -34,8 +34,8 @@ Rules for what the text leaves open; with them curves are continuous in any moti
   straight. The axis is carried by the socket, and from there by the smallest rotation that takes the line of
   the ends from bind to where it is: a limb that twists does not turn it.
 
-A curve is a row of numbers in the columns below. Four are drawn and read at a time, in `quads` and almost
-without a branch: of what a curve is not, something is computed too, no number perhaps, and left.
+A curve is some numbers in the columns below. Four are drawn and read at a time, in `quads`: of what a curve
+is not, something is computed too, no number perhaps, and left.
 """
 
 from __future__ import annotations
@@ -47,11 +47,10 @@ import numpy.typing as npt
 from numba import njit
 
 from ecorche.base.quad_angles import angle_of, nearest_whole, sine_cosine
-from ecorche.base.quads import quad, read_rows, smallest, square_roots, where_above, write_rows
-from ecorche.muscles.triples import cross, dot, plus, scaled
+from ecorche.base.quads import quad, read_quad, smallest, square_roots, where_above, write_quad
+from ecorche.muscles.triples import cross, dot, plus, read_vector, scaled, write_vector
 
 Floats = npt.NDArray[np.float64]
-Naturals = npt.NDArray[np.uint32]
 
 STRAIGHT: Final = 0
 SPHERE: Final = 1
@@ -80,7 +79,7 @@ CHORD: Final = 30
 LENGTH: Final = 31
 SHARE: Final = 32
 PHI: Final = 33
-COLUMNS: Final = 36  # they are read by fours
+COLUMNS: Final = 34
 
 MIDST_AT_BIND: Final = 0.75 * np.pi
 """Φ at bind [rad] is within half a turn of this: from −45° on, as ends may be told a little behind."""
@@ -202,10 +201,9 @@ def wrap(
     radius: Any,
     at_bind: Any,
     curves: Floats,
-    named: Naturals,
-    row: int,
+    at: int,
 ) -> None:
-    """Four curves from origin to insertion [m], into rows of ``curves`` (…, COLUMNS).
+    """Four curves from origin to insertion [m], into quads of ``curves`` (…, COLUMNS, 4).
 
     Args:
         shape: `STRAIGHT`, `SPHERE`, `CYLINDER` or `BALL`, the same for all four.
@@ -214,19 +212,18 @@ def wrap(
         bind_chord: Unit, from origin to insertion at bind, as the obstacle carries it.
         radius: Of sphere or cylinder [m].
         at_bind: Φ at bind [rad].
-        curves: Where to write.
-        named, row: Which rows, see `write_rows`.
+        curves, at: Where to write, from which quad on.
     """
     zero, one = quad(0.0), quad(1.0)
     chord = plus(insertion, -1.0, origin)
     straight = square_roots(dot(chord, chord))
-    ix, iy, iz = insertion
-    write_rows(curves, named, row, COLUMNS, ORIGIN, (origin[0], origin[1], origin[2], ix))
+    write_vector(curves, at + ORIGIN, origin)
+    write_vector(curves, at + INSERTION, insertion)
+    write_quad(curves, at + CHORD, straight)
     if shape == STRAIGHT:
-        write_rows(curves, named, row, COLUMNS, INSERTION + 1, (iy, iz, zero, zero))
-        write_rows(curves, named, row, COLUMNS, RADIUS, (zero, zero, zero, zero))
-        write_rows(curves, named, row, COLUMNS, FIRST, (zero, zero, straight, straight))
-        write_rows(curves, named, row, COLUMNS, SHARE, (zero, zero, zero, zero))
+        write_quad(curves, at + LENGTH, straight)
+        write_quad(curves, at + ANGLE, zero)
+        write_quad(curves, at + SHARE, zero)
         return
     counts, middle, normal, r = one, centre, axis, radius
     if shape == BALL:
@@ -255,66 +252,61 @@ def wrap(
     flat = before + r * angle + after
     climb = (high - low) / flat
     slope = square_roots(1.0 + climb * climb)
-    ux, uy, uz = scaled(1.0 / square_a, plus(scaled(r, a), before, cross(normal, a)))
+    outwards = scaled(1.0 / square_a, plus(scaled(r, a), before, cross(normal, a)))
     inwards = scaled(1.0 / square_b, plus(scaled(r, b), zero - after, cross(normal, b)))
-    onwards, over = cross(normal, (ux, uy, uz)), 1.0 / slope
-    bx, by, bz = scaled(over, plus(onwards, climb, normal))
-    fx, fy, fz = scaled(over, plus(cross(normal, inwards), climb, normal))
-    cx, cy, cz = plus(middle, low + climb * before, normal)
+    onwards, over = cross(normal, outwards), 1.0 / slope
     length = flat * slope
-    blended = where_above(counts, zero, straight + counts * (length - straight), straight)
-    write_rows(curves, named, row, COLUMNS, INSERTION + 1, (iy, iz, cx, cy))
-    write_rows(curves, named, row, COLUMNS, CENTRE + 2, (cz, ux, uy, uz))
-    write_rows(curves, named, row, COLUMNS, ONWARDS, (onwards[0], onwards[1], onwards[2], normal[0]))
-    write_rows(curves, named, row, COLUMNS, AXIS + 1, (normal[1], normal[2], bx, by))
-    write_rows(curves, named, row, COLUMNS, BEFORE + 2, (bz, fx, fy, fz))
-    write_rows(curves, named, row, COLUMNS, RADIUS, (r, climb * r, angle, r * slope))
-    write_rows(curves, named, row, COLUMNS, FIRST, (before * slope, length, straight, blended))
-    write_rows(curves, named, row, COLUMNS, SHARE, (counts, phi, zero, zero))
+    write_vector(curves, at + BEFORE, scaled(over, plus(onwards, climb, normal)))
+    write_vector(curves, at + AFTER, scaled(over, plus(cross(normal, inwards), climb, normal)))
+    write_vector(curves, at + CENTRE, plus(middle, low + climb * before, normal))
+    write_vector(curves, at + OUTWARDS, outwards)
+    write_vector(curves, at + ONWARDS, onwards)
+    write_vector(curves, at + AXIS, normal)
+    write_quad(curves, at + RADIUS, r)
+    write_quad(curves, at + RISE, climb * r)
+    write_quad(curves, at + ANGLE, angle)
+    write_quad(curves, at + SPEED, r * slope)
+    write_quad(curves, at + FIRST, before * slope)
+    write_quad(curves, at + WRAPPED, length)
+    write_quad(curves, at + SHARE, counts)
+    write_quad(curves, at + PHI, phi)
+    blended = straight + counts * (length - straight)
+    write_quad(curves, at + LENGTH, where_above(counts, zero, blended, straight))
 
 
 @njit(inline="always")  # type: ignore[untyped-decorator]
-def along(curves: Floats, named: Naturals, row: int, share: Any) -> Any:
+def along(curves: Floats, at: int, share: Any) -> Any:
     """Points [m] and unit tangents of four curves, each at a share of its length from the origin, 0 to 1.
 
-    Without a branch: of what a curve is not, whatever its row holds is computed and left.
-
     Args:
-        curves: Rows as `wrap` writes them, (…, COLUMNS).
-        named, row: Which curves, see `read_rows`.
+        curves, at: Quads as `wrap` writes them, (…, COLUMNS, 4), and where they begin.
         share: One quad.
     """
-    ox, oy, oz, ix = read_rows(curves, named, row, COLUMNS, ORIGIN)
-    iy, iz, cx, cy = read_rows(curves, named, row, COLUMNS, INSERTION + 1)
-    cz, ux, uy, uz = read_rows(curves, named, row, COLUMNS, CENTRE + 2)
-    vx, vy, vz, ax = read_rows(curves, named, row, COLUMNS, ONWARDS)
-    ay, az, bx, by = read_rows(curves, named, row, COLUMNS, AXIS + 1)
-    bz, fx, fy, fz = read_rows(curves, named, row, COLUMNS, BEFORE + 2)
-    radius, rise, angle, speed = read_rows(curves, named, row, COLUMNS, RADIUS)
-    first, length, straight, _ = read_rows(curves, named, row, COLUMNS, FIRST)
-    part, _, _, _ = read_rows(curves, named, row, COLUMNS, SHARE)
     zero, one = quad(0.0), quad(1.0)
-    origin, insertion, axis = (ox, oy, oz), (ix, iy, iz), (ax, ay, az)
-    outwards, onwards, before, after = (ux, uy, uz), (vx, vy, vz), (bx, by, bz), (fx, fy, fz)
-    chord = plus(insertion, -1.0, origin)
-    point, tangent = (
-        plus(origin, share, chord),
-        scaled(where_above(straight, zero, 1.0 / straight, one), chord),
-    )
-
-    at = share * length
-    onto = at - first
+    origin, insertion = read_vector(curves, at + ORIGIN), read_vector(curves, at + INSERTION)
+    chord, part = plus(insertion, -1.0, origin), read_quad(curves, at + SHARE)
+    point = plus(origin, share, chord)
+    tangent = scaled(_one_over(read_quad(curves, at + CHORD), 0.0, 1.0), chord)
+    if not smallest(zero - part) < 0.0:
+        return point, tangent
+    axis, outwards = read_vector(curves, at + AXIS), read_vector(curves, at + OUTWARDS)
+    onwards, before = read_vector(curves, at + ONWARDS), read_vector(curves, at + BEFORE)
+    after, length = read_vector(curves, at + AFTER), read_quad(curves, at + WRAPPED)
+    radius, rise = read_quad(curves, at + RADIUS), read_quad(curves, at + RISE)
+    speed = read_quad(curves, at + SPEED)
+    done = share * length
+    onto = done - read_quad(curves, at + FIRST)
     theta = onto / speed
     sine, cosine = sine_cosine(theta)
     turning = plus(scaled(radius * cosine, onwards), zero - radius * sine, outwards)
     turning = scaled(1.0 / speed, plus(turning, rise, axis))
-    place = plus((cx, cy, cz), rise * theta, axis)
+    place = plus(read_vector(curves, at + CENTRE), rise * theta, axis)
     place = plus(plus(place, radius * cosine, outwards), radius * sine, onwards)
-    arc = speed * angle
+    arc = speed * read_quad(curves, at + ANGLE)
     direction = _either(arc, onto, turning, after)
-    place = _either(arc, onto, place, plus(insertion, at - length, after))
+    place = _either(arc, onto, place, plus(insertion, done - length, after))
     direction = _either(onto, zero, direction, before)
-    place = _either(onto, zero, place, plus(origin, at, before))
+    place = _either(onto, zero, place, plus(origin, done, before))
 
     rest = one - part
     blended = plus(scaled(part * length, direction), rest, chord)
