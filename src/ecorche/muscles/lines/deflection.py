@@ -45,6 +45,8 @@ BEHIND: Final = 0.35
 """A node held on one side of an ellipsoid stays before a plane this share of its reach behind the centre."""
 BLEND: Final = 0.15
 """Gauges differing by this much have weights differing by a factor e."""
+FORGOTTEN: Final = 36.0 * BLEND
+"""A gauge larger by this weighs less than the last digit of the other."""
 STRIDE: Final = 0.12
 """Length of a step of the flow, as a share of the smallest radius."""
 STEPS: Final = 600
@@ -127,6 +129,8 @@ def _outwards(placed: Floats, which: Ints, first: int, end: int, sides: Floats, 
         if not root > 0.0:
             continue
         g = (b + root) / c
+        if g - least > FORGOTTEN:
+            continue
         n = _from_ball(placed, which[k], size, plus(scaled(1.0 + b / root, pole), c / root, d))
         strength = min(g, 1.0) / np.sqrt(dot(n, n))
         if g < least:  # weights are relative to the deepest so far
