@@ -82,6 +82,14 @@ def test_a_mans_pectoral_does_not_hang(data: Path, who: str) -> None:
     assert _chest(found(data / "human" / f"male_{who}_cmu_mb.glb")) == ([], {"left", "right"})
 
 
+@pytest.mark.parametrize("who", ["male_average_cmu_mb", "female_average_cmu_mb", "male_dressed_mixamo"])
+def test_a_collar_bone_is_left_to_plain_skinning_with_the_reason(data: Path, who: str) -> None:
+    extraction = found(data / "human" / f"{who}.glb")
+    told = [note for note in extraction.notes if "collar bone" in note]
+    assert [note.partition(":")[0] for note in told] == ["left shoulder", "right shoulder"]
+    assert not [m.name for m in extraction.muscles if m.muscle.endswith("clavicular")]
+
+
 @cache
 def _heavy(gender: float) -> Extraction:
     try:

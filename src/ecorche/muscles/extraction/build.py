@@ -212,7 +212,7 @@ def _trunk_regions(
     left_out += trunk.left_out
     if trunk.plan is None or trunk.skin is None:
         return
-    made = TrunkMuscles(trunk.plan, skeleton, skin.points, skin.joints, skin.shares)
+    made = TrunkMuscles(trunk.plan, skeleton, naming, skin.points, skin.joints, skin.shares)
     for region in trunk.regions:
         cuts, bumps, flesh = trunk_bumps(region, trunk.skin)
         if flesh:
