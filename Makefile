@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMPS := .cache/stamps
 
-.PHONY: help demo test test-oldest bench pictures extraction-pictures docs lint clean
+.PHONY: help demo test test-oldest bench pictures extraction-pictures line-cases docs lint clean
 .DEFAULT_GOAL := help
 
 help:  ## this list
@@ -35,6 +35,9 @@ pictures: $(STAMPS)/python  ## muscles of five real people in eight poses, as sh
 
 extraction-pictures: $(STAMPS)/python  ## muscles found in the skin of people and creatures, as sheets in out/extraction
 	$(BIN)/python examples/extraction_pictures.py out/extraction
+
+line-cases: $(STAMPS)/python  ## the template's muscles as meshes on action lines, as sheets in out/lines
+	$(BIN)/python examples/line_cases.py out/lines
 
 docs: $(STAMPS)/python  ## regenerate what the docs hold of generated text
 	$(BIN)/python -m ecorche.document.schema

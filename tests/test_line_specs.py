@@ -15,12 +15,13 @@ import pytest
 from characters import bending, tube
 from ecorche.body.bake import bake
 from ecorche.body.compile import compile_body
-from ecorche.body.line_specs import field_specs, fields_of, line_muscles_of, line_specs
+from ecorche.body.line_specs import fields_of, line_muscles_of
 from ecorche.body.muscle_meshes import with_muscle_meshes
 from ecorche.body.muscle_summary import summarise_muscles
 from ecorche.body.perform import perform
 from ecorche.body.rebind import rebind
 from ecorche.body.rig import check_rig, create_rig
+from ecorche.body.spelled_lines import field_specs, line_specs
 from ecorche.document import text
 from ecorche.document.files import Rig, read_rig, spec_from_text, write_rig
 from ecorche.document.line_spec import OnLineSpec

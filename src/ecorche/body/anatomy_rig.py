@@ -18,14 +18,13 @@ from ecorche.base.names import unique
 from ecorche.base.rotations import normalise
 from ecorche.base.threads import at_most_threads
 from ecorche.body.character import Character
-from ecorche.body.line_specs import field_specs, line_specs
-from ecorche.body.place_muscles import rounded
+from ecorche.body.spelled_lines import new_line_specs
 from ecorche.document.files import Rig
-from ecorche.document.line_spec import BodyTypeSpec, FieldSpec, LineMuscleSpec
+from ecorche.document.line_spec import BodyTypeSpec
 from ecorche.document.problems import told_as_document_error
 from ecorche.document.spec import RigSpec
 from ecorche.errors import MeshError
-from ecorche.muscles.anatomy.anatomy_muscle import AnatomyLine, AnatomyMuscle
+from ecorche.muscles.anatomy.anatomy_muscle import AnatomyMuscle
 from ecorche.muscles.anatomy.body_type import BodyType
 from ecorche.muscles.anatomy.bones import NEAR, BoneEllipsoid, deflectors_near
 from ecorche.muscles.anatomy.folder import AnatomyFolder
@@ -38,6 +37,7 @@ from ecorche.muscles.lines.admissible import line_through
 from ecorche.muscles.lines.attached import Attached
 from ecorche.muscles.lines.fields import Field, FieldEllipsoid
 from ecorche.muscles.lines.muscle_on_lines import END_REACH
+from ecorche.muscles.spindle_lines import surface_name
 
 Floats = npt.NDArray[np.float64]
 Side = Literal["left", "right", "middle", ""]
@@ -46,10 +46,6 @@ STRENGTH = 3e5
 """Force of a muscle by the area of its thickest section [N/m²], within what physiologists measure."""
 ASTRAY = 0.5
 """A muscle further from the bones than this share of their extent belongs to no body of theirs."""
-SHEATH = 0.03
-"""Share of a line's length up to which its tendon lies on a bone, and is held there."""
-CORD = 0.2
-"""Share of its thickest section below which a muscle is a cord like a tendon, whatever it is called."""
 NAMED = 4
 """So many names are told of a doubt that many share; the rig holds all."""
 
@@ -163,24 +159,12 @@ def _with_lines(
     bulk: float,
     report: AnatomyReport,
 ) -> Rig:
-    specs, surfaces = line_specs(muscles, character.skeleton)
-    used = {name for muscle in muscles for line in muscle.lines for name in line.fields}
-    bent = field_specs({n: f for n, f in fields.items() if n in used}, character.skeleton, {})
     with told_as_document_error(rig.source):
+        lines, bent, surfaces = new_line_specs(muscles, fields, character.skeleton)
         spec = rig.spec.model_copy(
             update={
                 "body_type": BodyTypeSpec(bulk=bulk, fat=rig.spec.body_type.fat),
-                "muscles": rig.spec.muscles.model_copy(
-                    update={
-                        "lines": {
-                            n: LineMuscleSpec.model_validate(rounded(s.model_dump()))
-                            for n, s in specs.items()
-                        },
-                        "fields": {
-                            n: FieldSpec.model_validate(rounded(s.model_dump())) for n, s in bent.items()
-                        },
-                    }
-                ),
+                "muscles": rig.spec.muscles.model_copy(update={"lines": lines, "fields": bent}),
                 "notes": (
                     *rig.spec.notes,
                     *(f"Left out: {name}: {why}" for name, why in report.left_out.items()),
@@ -211,7 +195,7 @@ def _line_muscle(
     surfaces: set[str],
 ) -> LineMuscle:
     name = unique(muscle.name, taken)
-    surface = unique(re.sub(r"[^A-Za-z0-9_ .-]", "_", muscle.name)[:48].lstrip(" .-") or "muscle", surfaces)
+    surface = surface_name(muscle.name, surfaces)
     reach = END_REACH * float(np.mean([line.length for line in muscle.lines]))
     ends: tuple[End, ...] = ("origin", "insertion", "between")
     holds = zip(ends, (muscle.origin, muscle.insertion, muscle.between), strict=True)
@@ -253,7 +237,7 @@ def _line(
         muscle.name,
         line.nodes,
         line.joints.tolist(),
-        (line.held | _sheathed(line)).tolist(),
+        line.held.tolist(),
         deflectors=[one for name in named for one in fields[name].ellipsoids],
     )
     tendon = tuple(bool(flag) for flag in line.tendon)
@@ -263,13 +247,6 @@ def _line(
         named,
         outward=_thin_way(muscle.mesh.points, line.nodes),
     )
-
-
-def _sheathed(line: AnatomyLine) -> npt.NDArray[np.bool_]:
-    """Nodes of tendon that lie on a bone: a sheath holds them, or they would bow as joints bend."""
-    tendon = np.concatenate([[True], line.tendon]) & np.concatenate([line.tendon, [True]])
-    thin = line.area < CORD * line.area.max()
-    return np.asarray((tendon | thin) & (line.clearance < SHEATH * line.length))
 
 
 def _thin_way(points: Floats, nodes: Floats) -> Floats:

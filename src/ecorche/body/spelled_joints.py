@@ -8,10 +8,12 @@ import numpy as np
 import numpy.typing as npt
 
 from ecorche.base.names import suggestion
+from ecorche.base.rotations import matrix_from_xyzw, xyzw_from_matrix
 from ecorche.document.fields import Vector
 from ecorche.document.files import Rig
 from ecorche.document.text import spelled
 from ecorche.errors import DocumentError
+from ecorche.skeleton.skeleton import Skeleton
 
 
 def joint_number(rig: Rig, name: str, known: Sequence[str], place: Sequence[str | int]) -> int:
@@ -33,3 +35,8 @@ def numbers(vector: npt.NDArray[np.float64]) -> Vector:
     """A vector (3,) as plain numbers."""
     x, y, z = vector.tolist()
     return x, y, z
+
+
+def bind_rotation(skeleton: Skeleton, joint: int) -> npt.NDArray[np.float64]:
+    """How a joint is turned at bind, without scale, shape (3, 3)."""
+    return matrix_from_xyzw(xyzw_from_matrix(skeleton.bind_world[joint, :3, :3]))

@@ -20,6 +20,13 @@ class Muscles(StrEnum):
     both = "template+extract"
 
 
+class PathModel(StrEnum):
+    """How action lines find their way."""
+
+    admissible = "admissible"
+    elastic = "elastic"
+
+
 def rig(
     character: Path | None = typer.Argument(
         None,
@@ -48,6 +55,11 @@ def rig(
     template: Path | None = typer.Option(
         None,
         help="Take the muscles of this rig (.ecorche), human or creature, instead of the anatomical ones.",
+    ),
+    as_lines: PathModel | None = typer.Option(
+        None,
+        help="Make the anatomical muscles meshes on action lines: drawn tight over bones (admissible), or"
+        " springs (elastic). Such muscles do not move the skin yet.",
     ),
     anatomy: Path | None = typer.Option(
         None,
@@ -89,8 +101,16 @@ def rig(
     gains = muscle_gains(gain)
     _require_no_contradiction(muscles, keep, without_muscles, bool(gain), template, joint_map)
     _require_anatomy_alone(
-        anatomy, bulk, character, muscles is not Muscles.template or without_muscles or bool(gain or template)
+        anatomy,
+        bulk,
+        character,
+        muscles is not Muscles.template or without_muscles or bool(gain or template or as_lines),
     )
+    if as_lines is not None and (muscles is not Muscles.template or without_muscles):
+        raise EcorcheError(
+            "the options contradict each other",
+            remedy="--as-lines changes the anatomical muscles: take --muscles template",
+        )
     given = None if template is None else read_rig(template)
     started = time.perf_counter()
     if character is None:
@@ -133,6 +153,12 @@ def rig(
         with _working("fitting muscles under the skin"):
             made, report = with_muscles(made, subject, placement, gains=gains)
         told += report.lines()
+        if as_lines is not None:
+            from ecorche.body.as_lines import as_lines as with_lines
+
+            with _working("giving the muscles meshes and action lines"):
+                made, changed = with_lines(made, subject, as_lines.value)
+            told += changed.lines()
     if muscles is Muscles.extract and not without_muscles:
         from ecorche.body.extract_muscles import with_extracted_muscles
 
@@ -199,7 +225,8 @@ def _require_anatomy_alone(
     if other:
         raise EcorcheError(
             "the options contradict each other",
-            remedy="--anatomy excludes --muscles, --keep, --gain, --template and --without-muscles",
+            remedy="--anatomy excludes --muscles, --keep, --gain, --template, --as-lines and"
+            " --without-muscles",
         )
     if character is None:
         raise EcorcheError(
