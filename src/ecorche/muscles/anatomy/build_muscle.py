@@ -17,9 +17,10 @@ from ecorche.muscles.anatomy.holds import Hold
 from ecorche.muscles.anatomy.line_joints import node_joints
 from ecorche.muscles.anatomy.lines_needed import line_shares, lines_needed
 from ecorche.muscles.anatomy.node_places import arc_lengths, kept_inside, line_nodes
+from ecorche.muscles.anatomy.sheaths import with_held_nodes
 from ecorche.muscles.anatomy.sites import Site
 from ecorche.muscles.anatomy.surface_fields import SurfaceFields
-from ecorche.muscles.anatomy.tendon import tendon_segments
+from ecorche.muscles.anatomy.tendon import tendon_sections, tendon_segments
 from ecorche.skeleton.skeleton import Skeleton
 
 Floats = npt.NDArray[np.float64]
@@ -60,11 +61,11 @@ def build_muscle(mesh: AnatomyMesh, sites: Sequence[Site], around: Surroundings)
     shares = line_shares(fields, sections, ends, count)
     report += _past_the_ends(fields, sections, origin, insertion)
     surface = SignedSurface(mesh.points, mesh.triangles)
-    lines = tuple(_line(mesh, ends, sections, shares[:, k], surface, around) for k in range(count))
+    lines = [_line(mesh, ends, sections, shares[:, k], surface, around) for k in range(count)]
     return AnatomyMuscle(
         mesh.name,
         mesh,
-        lines,
+        with_held_nodes(lines, ends.between, around.skeleton),
         _attachments(ends.origin, around.bones),
         _attachments(ends.insertion, around.bones),
         _attachments(ends.between, around.bones),
@@ -96,13 +97,13 @@ def _line(
     at = at + float(arc_lengths(nodes)[len(before)])
     joints, clearance = node_joints(nodes, first.joint, last.joint, around.bones, around.skeleton)
     along = arc_lengths(nodes)
-    tendon = tendon_segments(along, at, area)
+    tendon = tendon_segments(along, at, tendon_sections(sections))
     tendon[: len(before)] = tendon[len(tendon) - len(after) :] = True
     return AnatomyLine(
         nodes,
         joints,
         clearance,
-        _held(nodes, joints, ends.between),
+        np.isin(np.arange(len(nodes)), (0, len(nodes) - 1)),
         tendon,
         np.interp(along, at, area),
         around.bones.names[first.bone],
@@ -131,19 +132,6 @@ def _across(hold: Hold, tip: Floats) -> Floats:
     if hold.source != "ahead":
         return np.zeros((0, 3))
     return np.asarray(tip + np.array([[0.5], [1.0]]) * (hold.place - tip))
-
-
-def _held(nodes: Floats, joints: Ints, between: Sequence[Hold]) -> npt.NDArray[np.bool_]:
-    """The ends, and each node next to a hold on the way by a bone of its own joint."""
-    held = np.zeros(len(nodes), bool)
-    held[[0, -1]] = True
-    spacing = float(np.linalg.norm(np.diff(nodes, axis=0), axis=1).mean())
-    for hold in between:
-        away = np.linalg.norm(nodes - hold.place, axis=1)
-        node = int(np.argmin(away))
-        if away[node] < spacing and joints[node] == hold.joint:
-            held[node] = True
-    return held
 
 
 def _past_the_ends(fields: SurfaceFields, sections: Sections, origin: Ints, insertion: Ints) -> list[str]:

@@ -17,7 +17,7 @@ from ecorche.skeleton.skeleton import Skeleton
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
-PATCH = 0.08
+PATCH = 0.05
 """Radius of the patch of vertices about a site, share of the muscle's length."""
 WIDENED = (1.0, 2.0, 4.0)
 """Where a surface touches no bone, it touches those within so many touching distances."""
@@ -51,14 +51,25 @@ class Hold:
 
 
 def site_hold(mesh: AnatomyMesh, site: Site, bones: Bones, length: float) -> Hold:
-    """The patch about a site: vertices near it that touch its bone, and always the three nearest."""
+    """The patch about a site: vertices near it that touch its bone and none of another joint more closely;
+    always the three nearest."""
     away = np.linalg.norm(mesh.points - site.place, axis=1)
     near = np.flatnonzero(away < max(PATCH * length, 1.5 * site.radius))
     if len(near):
-        near = near[bones.distances(site.bone, mesh.points[near]) < 2.0 * bones.touching]
+        near = near[_touch_most(mesh.points[near], site.bone, bones, 2.0 * bones.touching)]
     vertices = np.union1d(near, np.argsort(away, kind="stable")[:3])
     joint = int(bones.joints[site.bone])
     return Hold(site.bone, joint, site.place, vertices, "site", site.bone_word)
+
+
+def _touch_most(points: Floats, bone: int, bones: Bones, within: float) -> npt.NDArray[np.bool_]:
+    """Which points [m] (n, 3) are near a bone, and not nearer to one that moves with another joint, (n,)."""
+    own = bones.distances(bone, points)
+    keep = own < within
+    for other, far in bones.touched(points, within).items():
+        if bones.joints[other] != bones.joints[bone]:
+            keep &= own <= far
+    return np.asarray(keep)
 
 
 def touch_holds(mesh: AnatomyMesh, fields: SurfaceFields, bones: Bones) -> list[Hold]:

@@ -1,8 +1,9 @@
 """Which part of an action line is tendon: where, next to an end, the muscle's section is thin.
 
 Text 002, 4.1.1: a muscle is a belly with tendons at its extremities. A section counts as tendon while, going
-inwards from an end, none has reached `THIN` of the median of all sections, which are taken at equal steps of
-surface and so mostly in the belly. A muscle may have none: fleshy to the bone.
+inwards from an end, none has reached `THIN` of the section that the muscle's volume has on average. That is
+the belly's, however long the tendons are and however many of them there are. The muscle's whole section
+decides, so lines side by side agree where belly and tendon meet. A muscle may have none: fleshy to the bone.
 """
 
 from __future__ import annotations
@@ -10,27 +11,37 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from ecorche.muscles.anatomy.centroid import Sections
+from ecorche.muscles.anatomy.node_places import arc_lengths
+
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 
 THIN = 0.3
-"""Share of the median section area up to which an end is tendon."""
+"""Share of the mean section area up to which an end is tendon."""
 
 
-def tendon_segments(places: Floats, area_at: Floats, area: Floats) -> Bools:
+def tendon_sections(sections: Sections) -> Bools:
+    """Whether each section of a muscle is of a tendon, shape (sections,)."""
+    area = sections.area
+    step = np.gradient(arc_lengths(sections.centre)) if len(area) > 1 else np.ones(1)
+    volume = np.maximum(area * np.maximum(step, 0.0), 1e-30)
+    thick = np.flatnonzero(area > THIN * float(volume @ area / volume.sum()))
+    tendon = np.zeros(len(area), bool)
+    if len(thick):
+        tendon[: thick[0]] = tendon[thick[-1] + 1 :] = True
+    return tendon
+
+
+def tendon_segments(places: Floats, sections_at: Floats, tendon: Bools) -> Bools:
     """Whether each segment of a line is tendon, shape (n − 1,).
 
     Args:
         places: Arc length of the nodes [m], rising, shape (n,).
-        area_at: Arc length at which section areas are known [m], rising, shape (sections,).
-        area: Those areas [m²], shape (sections,).
+        sections_at: Arc length at which the muscle's sections lie [m], rising, shape (sections,).
+        tendon: Which of them are of a tendon, shape (sections,).
     """
-    thick = np.flatnonzero(area > THIN * np.median(area))
     middle = 0.5 * (places[1:] + places[:-1])
-    tendon = np.zeros(len(middle), bool)
-    # what lies before the first section, or past the last, is as thin as that one
-    if len(thick) and thick[0] > 0:
-        tendon |= middle < area_at[thick[0]]
-    if len(thick) and thick[-1] < len(area) - 1:
-        tendon |= middle > area_at[thick[-1]]
-    return tendon
+    # what lies before the first section, or past the last, is as that one
+    nearest = np.clip(np.searchsorted(0.5 * (sections_at[1:] + sections_at[:-1]), middle), 0, len(tendon) - 1)
+    return np.asarray(tendon[nearest])

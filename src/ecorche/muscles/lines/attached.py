@@ -40,18 +40,33 @@ def rigid_shares(graph: SurfaceGraph, attached: Sequence[Attached]) -> tuple[Int
     count = len(graph.points)
     joints = sorted({site.joint for site in attached})
     shares = np.zeros((count, max(len(joints), 2)))
-    sitting = np.zeros(shares.shape, bool)
+    ways = np.full(shares.shape, np.inf)
     for site in attached:
         column = joints.index(site.joint)
         way = graph.ways(np.asarray(site.vertices, np.int64), max(site.reach, 1e-9))
+        way[site.vertices] = 0.0
         near = 1.0 - smooth_step(way / site.reach) if site.reach > 0.0 else (way == 0.0).astype(np.float64)
         shares[:, column] = np.maximum(shares[:, column], near)
-        sitting[site.vertices, column] = True
-    # who sits on a bone follows no other, unless it sits on both
-    held = sitting.any(axis=1)
-    shares[held] = sitting[held]
+        ways[:, column] = np.minimum(ways[:, column], way)
+    shares *= _partings(ways)
     two = np.sort(np.argsort(-shares, axis=1, kind="stable")[:, :2], axis=1)
     share = np.take_along_axis(shares, two, axis=1)
     share = share / np.maximum(share.sum(axis=1, keepdims=True), 1.0)
     numbers = np.array([*joints, 0, 0], np.int32)
     return np.where(share > 0.0, numbers[two], 0).astype(np.int32), share
+
+
+def _partings(ways: Floats) -> Floats:
+    """How much of each vertex the bones leave to one another, (V, joints), by the ways to what sits on them.
+
+    All to who sits on a bone, nothing to who sits on another, and half each where two are as far: so what
+    lies between two bones goes over from the one to the other evenly. Who sits on two goes with both.
+    """
+    left = np.ones(ways.shape)
+    for one in range(ways.shape[1]):
+        for other in range(ways.shape[1]):
+            own, far = ways[:, one], ways[:, other]
+            rivals = np.isfinite(own) & np.isfinite(far) & (own + far > 0.0)
+            if one != other:
+                left[rivals, one] *= smooth_step(far[rivals] / (own + far)[rivals])
+    return left

@@ -100,6 +100,25 @@ def node_turns(starts: Ints, frames: Floats, turns: Floats) -> None:
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
+def joint_turns(moved: Floats, turns: Floats) -> None:
+    """How joints of ``M − I`` (joints, 4, 4) have turned, as quaternions (joints, 4).
+
+    Exact of rigid joints; of one that scales its columns are brought to unit length first.
+    """
+    frame = np.empty((1, 3, 3))
+    for j in range(len(moved)):
+        for column in range(3):
+            length = 0.0
+            for row in range(3):
+                frame[0, row, column] = moved[j, row, column] + (1.0 if row == column else 0.0)
+                length += frame[0, row, column] ** 2
+            frame[0, :, column] /= max(np.sqrt(length), 1e-300)
+        x, y, z, w = turn_of_frame(frame, 0)
+        over = 1.0 / np.sqrt(x * x + y * y + z * z + w * w)
+        turns[j, 0], turns[j, 1], turns[j, 2], turns[j, 3] = x * over, y * over, z * over, w * over
+
+
+@njit(cache=True)  # type: ignore[untyped-decorator]
 def segment_lengths(
     starts: Ints, curved: npt.NDArray[np.bool_], nodes: Floats, turns: Floats, lengths: Floats
 ) -> None:

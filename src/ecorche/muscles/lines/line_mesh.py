@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from ecorche.errors import EcorcheError
 from ecorche.muscles.lines.contraction import elongation_knots, knots
-from ecorche.muscles.lines.cubic import node_turns, segment_lengths
+from ecorche.muscles.lines.cubic import joint_turns, node_turns, segment_lengths
 from ecorche.muscles.lines.frames import LineFrames
 from ecorche.muscles.lines.line_mesh_passes import (
     Solids,
@@ -42,12 +42,14 @@ class PosedLineMeshes:
     Attributes:
         points: Vertices of all muscles [m], (..., V, 3).
         factor: κ of each muscle, (..., M): how much broader its belly is than the published rule makes it.
+        published: Volume by the published rule alone, over that of bind, (..., M); 1 where none is held.
         held: Whether each muscle that shall keep its volume does, (..., M).
         elongation: e of every segment, initial over current length, (..., N − L).
     """
 
     points: Floats
     factor: Floats
+    published: Floats
     held: Bools
     elongation: Floats
 
@@ -119,7 +121,7 @@ class LineMeshes:
         active = np.broadcast_to(np.zeros(1) if activation is None else np.asarray(activation), wanted)
         self._check(places, turned, joints, active)
         points = np.empty((*batch, *self.bind.shape)) if out is None else out
-        factor, held = np.zeros(wanted), np.ones(wanted, np.bool_)
+        factor, published, held = np.zeros(wanted), np.ones(wanted), np.ones(wanted, np.bool_)
         stretch = np.empty((*batch, len(self.lengths)))
         known = None if elongation is None else np.broadcast_to(np.asarray(elongation), stretch.shape)
         if known is not None and not ((known > 0.0) & (known < np.inf)).all():
@@ -132,11 +134,19 @@ class LineMeshes:
             now = None if known is None else np.ascontiguousarray(known[at], np.float64)
             alpha = np.ascontiguousarray(active[at], np.float64)
             stretch[at] = self._pose(
-                places[at], turned[at], joints[at], alpha, now, points[at], factor[at], held[at]
+                places[at],
+                turned[at],
+                joints[at],
+                alpha,
+                now,
+                points[at],
+                factor[at],
+                published[at],
+                held[at],
             )
         if not np.isfinite(factor).all() or not np.isfinite(points).all():
             raise self._refusal(points.reshape(-1, *self.bind.shape))
-        return PosedLineMeshes(points, factor, held, stretch)
+        return PosedLineMeshes(points, factor, published, held, stretch)
 
     def _pose(
         self,
@@ -147,6 +157,7 @@ class LineMeshes:
         known: Floats | None,
         points: Floats,
         factor: Floats,
+        published: Floats,
         held: Bools,
     ) -> Floats:
         lines, count = self.lines, len(self.bind)
@@ -161,6 +172,7 @@ class LineMeshes:
         volume = np.zeros((len(self.muscles), 4))
         sum_volumes(self._solids, shape, spread, volume)
         find_factors(volume, self.volumes, factor, held)
+        np.divide(volume[:, 0], self.volumes, out=published, where=self.volumes > 0.0)
         combine(self._plan.muscle, self.bind, self._rest, shape, spread, factor, points)
         return self.lengths / np.maximum(now, 1e-300)
 
@@ -176,7 +188,9 @@ class LineMeshes:
     ) -> None:
         values, slopes = np.empty(len(self._knots)), np.empty(len(self._knots))
         elongation_knots(self.lines.starts, self.lengths, lengths, self._knots, values, slopes)
-        pose_vertices(self._plan, nodes, turns, values, slopes, moved, activation, shape, spread)
+        joints = np.empty((self._joints, 4))
+        joint_turns(moved[: self._joints], joints)
+        pose_vertices(self._plan, nodes, turns, values, slopes, moved, joints, activation, shape, spread)
 
     def _planned(self) -> VertexPlan:
         def floats(field: str, *tail: int) -> Floats:
@@ -195,6 +209,8 @@ class LineMeshes:
             span=self._spans(),
             blend=floats("blend"),
             offset=floats("offset", 2, 4),
+            own=floats("own", 4),
+            base=floats("base", 3),
             local=floats("local", 3),
             centre=floats("centre", 2),
             tensed=floats("tensed", 2),

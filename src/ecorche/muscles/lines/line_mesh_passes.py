@@ -15,7 +15,16 @@ import numpy.typing as npt
 from ecorche.base import threads  # noqa: F401  settings that come before the first parallel kernel
 from ecorche.muscles.lines.contraction import volume_root
 from ecorche.muscles.lines.cubic import point_on_line
-from ecorche.muscles.lines.turns import between, blended, product, rotated
+from ecorche.muscles.lines.turns import (
+    added_four,
+    between,
+    blended,
+    four_dot,
+    product,
+    rotated,
+    scaled_four,
+    unit_four,
+)
 from ecorche.muscles.triples import cross, dot, plus, read, scaled
 
 from numba import njit, prange  # isort: skip  after the settings
@@ -35,6 +44,8 @@ class VertexPlan(NamedTuple):
     span: Ints
     blend: Floats
     offset: Floats
+    own: Floats
+    base: Floats
     local: Floats
     centre: Floats
     tensed: Floats
@@ -69,6 +80,7 @@ def pose_vertices(
     values: Floats,
     slopes: Floats,
     moved: Floats,
+    joints: Floats,
     activation: Floats,
     shape: Floats,
     spread: Floats,
@@ -97,40 +109,55 @@ def pose_vertices(
             )
             root += w * (other_root - root)
             place = plus(place, w, plus(other_place, -1.0, place))
-            turn = product(turn, _four(plan.offset, v, 0))
-            turn = between(turn, product(other, _four(plan.offset, v, 1)), w)
+            turn = product(turn, _one_of_two(plan.offset, v, 0))
+            turn = between(turn, product(other, _one_of_two(plan.offset, v, 1)), w)
         alpha = activation[plan.muscle[v]]
         x, y, z = read(plan.local, v)
         grown_x = root * (1.0 + alpha * plan.tensed[v, 0]) * (x - plan.centre[v, 0])
         grown_y = root * (1.0 + alpha * plan.tensed[v, 1]) * (y - plan.centre[v, 1])
         free = 1.0 - plan.hold[v, 0] - plan.hold[v, 1]
-        at = plus(place, 1.0, rotated(turn, (plan.centre[v, 0] + grown_x, plan.centre[v, 1] + grown_y, z)))
-        out = scaled(plan.rise[v] * free, rotated(turn, (grown_x, grown_y, 0.0)))
+        at = plan.centre[v, 0] + grown_x, plan.centre[v, 1] + grown_y, z
+        stretched = (0.0, 0.0, 0.0)
         if free < 1.0:
-            point = read(plan.points, v)
-            at = scaled(free, at)
+            # bones carry place and frame; a mean of two places would shrink what two frames turn apart
+            point, base, own = read(plan.points, v), read(plan.base, v), _four(plan.own, v)
+            place, mixed = scaled(free, place), scaled_four(free, turn)
+            at = plus(scaled(free, at), 1.0 - free, (x, y, z))
             for side in range(2):
                 hold, j = plan.hold[v, side], plan.held[v, side]
                 if hold > 0.0:
-                    carried = (
-                        point[0]
-                        + dot((moved[j, 0, 0], moved[j, 0, 1], moved[j, 0, 2]), point)
-                        + moved[j, 0, 3],
-                        point[1]
-                        + dot((moved[j, 1, 0], moved[j, 1, 1], moved[j, 1, 2]), point)
-                        + moved[j, 1, 3],
-                        point[2]
-                        + dot((moved[j, 2, 0], moved[j, 2, 1], moved[j, 2, 2]), point)
-                        + moved[j, 2, 3],
-                    )
-                    at = plus(at, hold, carried)
+                    bone = product(_four(joints, j), own)
+                    carried = _carried(moved, j, base)
+                    place = plus(place, hold, carried)
+                    mixed = added_four(mixed, hold if four_dot(bone, turn) >= 0.0 else -hold, bone)
+                    # what a joint that scales does more than turn
+                    rigid = plus(carried, 1.0, rotated(bone, (x, y, z)))
+                    stretched = plus(stretched, hold, plus(_carried(moved, j, point), -1.0, rigid))
+            turn = unit_four(mixed)
+        out = scaled(plan.rise[v] * free, rotated(turn, (grown_x, grown_y, 0.0)))
+        at = plus(plus(place, 1.0, rotated(turn, at)), 1.0, stretched)
         for i in range(3):
             shape[v, i], spread[v, i] = at[i], out[i]
 
 
 @njit(inline="always")  # type: ignore[untyped-decorator]
-def _four(rows: Floats, row: int, which: int) -> tuple[float, ...]:
+def _four(rows: Floats, row: int) -> tuple[float, ...]:
+    return rows[row, 0], rows[row, 1], rows[row, 2], rows[row, 3]
+
+
+@njit(inline="always")  # type: ignore[untyped-decorator]
+def _one_of_two(rows: Floats, row: int, which: int) -> tuple[float, ...]:
     return rows[row, which, 0], rows[row, which, 1], rows[row, which, 2], rows[row, which, 3]
+
+
+@njit(inline="always")  # type: ignore[untyped-decorator]
+def _carried(moved: Floats, j: int, point: tuple[float, ...]) -> tuple[float, ...]:
+    """A point of bind where a joint takes it."""
+    return (
+        point[0] + dot((moved[j, 0, 0], moved[j, 0, 1], moved[j, 0, 2]), point) + moved[j, 0, 3],
+        point[1] + dot((moved[j, 1, 0], moved[j, 1, 1], moved[j, 1, 2]), point) + moved[j, 1, 3],
+        point[2] + dot((moved[j, 2, 0], moved[j, 2, 1], moved[j, 2, 2]), point) + moved[j, 2, 3],
+    )
 
 
 @njit(parallel=True, cache=True)  # type: ignore[untyped-decorator]

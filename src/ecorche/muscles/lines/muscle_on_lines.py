@@ -73,6 +73,8 @@ class MuscleOnLines:
             ``blend``, (V, 2, 3).
         blend: Weights of nodes, (W,).
         offset: From a line's frame to the vertex's own at bind, as quaternions, (V, 2, 4).
+        own: That frame of its own, as quaternions, (V, 4).
+        base: Its place on the line, or between the two lines, at bind [m], (V, 3).
         local: The vertex in its own frame [m], (V, 3).
         centre: Middle of its section there, x and y [m], (V, 2).
         tensed: σ − 1 of x and y under full activation, (V, 2).
@@ -95,6 +97,8 @@ class MuscleOnLines:
     span: Ints
     blend: Floats
     offset: Floats
+    own: Floats
+    base: Floats
     local: Floats
     centre: Floats
     tensed: Floats
@@ -174,6 +178,8 @@ def muscle_on_lines(
         span=span,
         blend=blend,
         offset=multiply_xyzw(inverse_xyzw(turn), own_turn[:, None]),
+        own=own_turn,
+        base=origin,
         local=local,
         centre=centre,
         tensed=tensed,

@@ -9,7 +9,8 @@ worse lines; as printed that ends with every region everywhere.)
 
 Between two lines a vertex follows both. The second line is one whose region meets the vertex's own beside it
 and is not much farther over the surface than any other, and its weight is *how far the vertex lies on the
-way from the one line to the other*, ``u = (V − C₁) · (C₂ − C₁) / ‖C₂ − C₁‖²`` within 0 and 1. On a thin
+way from the one line to the other*, ``u = (V − C₁) · (C₂ − C₁) / ‖C₂ − C₁‖²`` within 0 and 1, slower where
+the vertex is farther off than the lines are apart. On a thin
 plate that is text 002's (4.7); on the border, outside the lines, it is 0, which is text 002's border rule;
 and over thick muscles it stays continuous, where (4.7) with a threshold of the angle jumps. ``border_angle``
 asks for text 002's own two rules.
@@ -91,9 +92,7 @@ def grow_regions(
         usable = (first != other) & (nearby[:, other] > 0.0)
         way = place[:, other] - here
         if border_angle is None:
-            length = np.sum(way * way, axis=1)
-            share = np.sum((graph.points - here) * way, axis=1) / np.where(length > 1e-18, length, np.inf)
-            part = np.clip(share, 0.0, 1.0) * nearby[:, other]
+            part = np.clip(_way_across(graph.points - here, way), 0.0, 1.0) * nearby[:, other]
             score = part
         else:
             part = _published_weight(graph.points, here, place[:, other], border_angle)
@@ -108,6 +107,19 @@ def grow_regions(
         weight = weight * _shared(lines, own, mappings, first, exclusive)
         second = np.where(weight > 0.0, second, -1)
     return Regions(first, second, weight)
+
+
+def _way_across(offset: Floats, way: Floats) -> Floats:
+    """How far vertices lie on the way from one line to another, (V,): 0 at the one, 1 at the other.
+
+    The way is at least as long as they are off it: two lines that begin close together turn apart, and what
+    lies far from both goes over from the one to the other over as long a stretch.
+    """
+    length = np.linalg.norm(way, axis=1)
+    along = np.sum(offset * way, axis=1) / np.where(length > 1e-9, length, np.inf)
+    beside = np.sqrt(np.maximum(np.sum(offset * offset, axis=1) - along * along, 0.0))
+    wide = np.maximum(np.maximum(length, beside), 1e-9)
+    return np.asarray(0.5 + (along - 0.5 * length) / wide)
 
 
 def _published_weight(points: Floats, here: Floats, there: Floats, border_angle: float) -> Floats:

@@ -45,6 +45,24 @@ def four_dot(a: Any, b: Any) -> Any:
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3]
 
 
+@njit(inline="always")  # type: ignore[untyped-decorator]
+def scaled_four(s: float, a: Any) -> Any:
+    """A quaternion's share in a sum."""
+    return s * a[0], s * a[1], s * a[2], s * a[3]
+
+
+@njit(inline="always")  # type: ignore[untyped-decorator]
+def added_four(a: Any, s: float, b: Any) -> Any:
+    """a + s b."""
+    return a[0] + s * b[0], a[1] + s * b[1], a[2] + s * b[2], a[3] + s * b[3]
+
+
+@njit(inline="always")  # type: ignore[untyped-decorator]
+def unit_four(a: Any) -> Any:
+    """A sum of quaternions as the rotation that it is the mean of."""
+    return scaled_four(1.0 / np.sqrt(four_dot(a, a)), a)
+
+
 @njit(cache=True)  # type: ignore[untyped-decorator]
 def turn_of_frame(frames: Floats, row: int) -> Any:
     """The quaternion of the rotation matrix ``frames[row]``, by its largest component."""
