@@ -8,11 +8,13 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
+from ecorche.base.quads import quad, read_rows, square_roots, where_above, write_quad, write_rows
 from ecorche.muscles.scapula import SCAPULAR_SHARE, SETTING_PHASE
 from ecorche.muscles.triples import cross, dot, plus, read, scaled, times, times_transposed, unit, write
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
+Naturals = npt.NDArray[np.uint32]
 
 SKEWED = 1e-12
 """Columns of a joint's matrix this far from orthogonal are made a rotation."""
@@ -126,6 +128,43 @@ def _move_scapula(
         moved[joint, at + 3] = moved[girdle, at + 3] + shift[i] + dot(row, shift)
 
 
+@njit(inline="always")  # type: ignore[untyped-decorator]
+def _size(a: Any) -> Any:
+    return where_above(a, quad(0.0), a, quad(0.0) - a)
+
+
+@njit(cache=True)  # type: ignore[untyped-decorator]
+def _turn_by_fours(named: Naturals, moved: Floats, turn: Floats, skews: Floats) -> None:
+    """Rotations of the joints named by fours, columns made unit; and how far these are from orthogonal."""
+    none = quad(0.0)
+    for group in range(len(skews)):
+        ax, bx, cx, _ = read_rows(moved, named, group, MOVED, 0)
+        ay, by, cy, _ = read_rows(moved, named, group, MOVED, 4)
+        az, bz, cz, _ = read_rows(moved, named, group, MOVED, 8)
+        a, b, c = (ax + 1.0, ay, az), (bx, by + 1.0, bz), (cx, cy, cz + 1.0)
+        a = scaled(1.0 / square_roots(dot(a, a)), a)
+        b = scaled(1.0 / square_roots(dot(b, b)), b)
+        c = scaled(1.0 / square_roots(dot(c, c)), c)
+        a = scaled(where_above(none, dot(a, cross(b, c)), quad(-1.0), quad(1.0)), a)
+        write_quad(skews, group, _size(dot(a, b)) + _size(dot(b, c)) + _size(dot(c, a)))
+        write_rows(turn, named, group, TURN, 0, (a[0], b[0], c[0], none))
+        write_rows(turn, named, group, TURN, 4, (a[1], b[1], c[1], none))
+        write_rows(turn, named, group, TURN, 8, (a[2], b[2], c[2], none))
+
+
+@njit(cache=True)  # type: ignore[untyped-decorator]
+def _turn_one(moved: Floats, joint: int, turn: Floats, work: Floats, nearest: Floats) -> bool:
+    """The rotation nearest to where a joint is; False where there is none."""
+    for i in range(3):
+        for j in range(3):
+            work[i, j] = moved[joint, 4 * i + j] + (1.0 if i == j else 0.0)
+    if not _nearest_rotation(work, nearest):
+        return False
+    for i in range(3):
+        write(turn, joint, 4 * i, read(nearest, i))
+    return True
+
+
 @njit(cache=True)  # type: ignore[untyped-decorator]
 def pose_joints(
     turning: npt.NDArray[np.bool_],
@@ -135,22 +174,32 @@ def pose_joints(
     moved: Floats,
     turn: Floats,
 ) -> bool:
-    """``M − I`` of all joints, virtual ones last, (joints, 12), and the rotations needed (joints, TURN)."""
-    own, work, nearest = len(difference), np.empty((3, 3)), np.empty((3, 3))
-    for joint in range(len(moved)):
-        if joint < own:
-            for i in range(3):
-                for j in range(4):
-                    moved[joint, 4 * i + j] = difference[joint, i, j]
-        else:
-            number = joint - own
-            _move_scapula(scapula_joints[number], scapula_vectors[number], moved, turn, joint, work)
+    """``M − I`` of all joints, virtual ones last, (joints, 12), and the rotations needed (joints, TURN).
+
+    False where a joint has no rotation.
+    """
+    own, count, named = len(difference), 0, np.empty(len(difference) + 3, np.uint32)
+    for joint in range(own):
+        for i in range(3):
+            for j in range(4):
+                moved[joint, 4 * i + j] = difference[joint, i, j]
         if turning[joint]:
-            for i in range(3):
-                for j in range(3):
-                    work[i, j] = moved[joint, 4 * i + j] + (1.0 if i == j else 0.0)
-            if not _nearest_rotation(work, nearest):
-                return False
-            for i in range(3):
-                write(turn, joint, 4 * i, read(nearest, i))
+            named[count] = joint
+            count += 1
+    skews = np.empty(((count + 3) // 4, 4))
+    for lane in range(count, skews.size):
+        named[lane] = named[count - 1]
+    _turn_by_fours(named, moved, turn, skews)
+    work, nearest = np.empty((3, 3)), np.empty((3, 3))
+    for lane in range(count):
+        # a scaled joint may be skewed; where there is no rotation, no number says so
+        if not skews[lane // 4, lane % 4] <= SKEWED and not _turn_one(
+            moved, named[lane], turn, work, nearest
+        ):
+            return False
+    for number in range(len(moved) - own):
+        joint = own + number
+        _move_scapula(scapula_joints[number], scapula_vectors[number], moved, turn, joint, work)
+        if turning[joint] and not _turn_one(moved, joint, turn, work, nearest):
+            return False
     return True
