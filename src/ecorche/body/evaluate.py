@@ -128,6 +128,12 @@ class LiveFrames:
         motion, first, last = self._whole
         return self.body.lines.over(motion, self.dynamics).part(first, last)
 
+    @property
+    def line_notes(self) -> tuple[str, ...]:
+        """Lines that did not come to rest, a sentence each; none before anything has asked where they are."""
+        lines: LineMotion | None = self.__dict__.get("lines")
+        return () if lines is None else lines.notes
+
     def line_points(self, index: int) -> npt.NDArray[np.float64]:
         """Vertices of all muscles on action lines in a frame [m], (vertices, 3); none of a body without."""
         if self.lines is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -146,7 +147,7 @@ def summarise_muscles(character: Character, rig: Rig, motion: Motion | None = No
     notes: tuple[str, ...] = ()
     if body.lines is not None and measured.lines is not None:
         rows += _line_rows(body.lines, measured.lines, measured.line_poses)
-        notes = body.lines.musculature.notes
+        notes = (*body.lines.musculature.notes, *measured.restless())
     return MusclesSummary(over, measured.poses, tuple(rows), notes)
 
 
@@ -174,6 +175,7 @@ class _Measured:
     def __init__(self, body: Body) -> None:
         self.poses = self.line_poses = 0
         self.lines: _Range | None = None
+        self._restless: Counter[str] = Counter()
         self._meshes: LineMusculature | None = None
         if body.lines is not None:
             self._meshes = meshes = body.lines.musculature
@@ -209,10 +211,20 @@ class _Measured:
             some = moved[:: -(-len(moved) // LINE_POSES)]
             self.line_poses += len(some)
             paths = meshes.paths.posed(some)
+            for name, settled in zip(paths.rest.names, paths.rest.settled.T, strict=True):
+                self._restless[name] += int((~settled).sum())
             for pose, nodes, elongation in zip(some, paths.nodes, paths.elongation, strict=True):
                 posed = meshes.posed(pose, nodes, elongation)
                 volumes = _mesh_volumes(meshes, posed.points)
                 self.lines.add(meshes.lengths(elongation)[None], volumes[None], ~posed.held[None])
+
+    def restless(self) -> list[str]:
+        """A sentence for each line that did not come to rest somewhere."""
+        return [
+            f"Line {name!r} did not come to rest in {count} of {self.line_poses} poses."
+            for name, count in self._restless.items()
+            if count
+        ]
 
     def _volumes(self, lengths: Floats) -> tuple[Floats, npt.NDArray[np.bool_]]:
         """Volumes of lofts of lengths (poses, M) [m³], and whether they are as thin as can be."""

@@ -86,7 +86,13 @@ def bake(
     from ecorche.body.evaluate import LiveFrames
     from ecorche.body.perform import perform
     from ecorche.cli.options import counted, frame_range, joint_mapping, progress_bar, report_to, use_threads
-    from ecorche.cli.subject import clip_note, read_subject, require_not_read, subject_motion
+    from ecorche.cli.subject import (
+        clip_note,
+        line_notes,
+        read_subject,
+        require_not_read,
+        subject_motion,
+    )
     from ecorche.errors import WriteError
     from ecorche.io.formats import WriteOptions, module_for, write_take
 
@@ -127,6 +133,8 @@ def bake(
     with progress_bar() as bar:
         written = bake_take(output, take, lambda path, take: write_take(path, take, options), report_to(bar))
     seconds = time.perf_counter() - started
+    for note in line_notes(performance.take):
+        typer.echo(f"note: {note}")
     if quiet:
         return
     if subject.character.notes:
@@ -145,9 +153,6 @@ def bake(
     if isinstance(performance.take.frames, LiveFrames):
         for worn in worn_through(performance.take.frames):
             typer.echo(f"cover: {worn}")
-        if with_muscles and performance.take.frames.lines is not None:
-            for note in performance.take.frames.lines.notes:
-                typer.echo(f"note: {note}")
     count = len(performance.take.frames or ())
     typer.echo(
         f"{output}: {counted(count, 'frame')} in {seconds:.2f} s"

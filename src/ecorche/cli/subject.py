@@ -13,6 +13,7 @@ from ecorche.errors import DocumentError, MotionError, ReadError, WriteError
 
 if TYPE_CHECKING:
     from ecorche.body.character import Character
+    from ecorche.body.take import Take
     from ecorche.document.files import Rig
     from ecorche.skeleton.motion import Motion
 
@@ -168,6 +169,13 @@ def subject_motion(character: Character, motion: Path | None, clip: str | None) 
     if not names or (number == 0 and character.cache is not None):
         return None
     return character.motions[number]
+
+
+def line_notes(take: Take) -> tuple[str, ...]:
+    """Action lines that did not come to rest where a command asked for them, a sentence each."""
+    from ecorche.body.evaluate import LiveFrames
+
+    return take.frames.line_notes if isinstance(take.frames, LiveFrames) else ()
 
 
 def clip_note(character: Character, motion: Motion | None, clip: str | None) -> list[str]:

@@ -41,15 +41,20 @@ class PosedPaths:
         nodes: [m], shape (F, N, 3).
         elongation: Bind length over length now of every segment, (F, N − L).
         slack: How often the belly of each line was as short as it may be, so that tendons gave way, (L,).
-        unsettled: A sentence for each elastic line that did not come to rest.
+        rest: How elastic lines came to rest.
         state: To go on from.
     """
 
     nodes: Floats
     elongation: Floats
     slack: Ints
-    unsettled: tuple[str, ...]
+    rest: ElasticReport
     state: LineState
+
+    @property
+    def unsettled(self) -> tuple[str, ...]:
+        """A sentence for each elastic line that did not come to rest."""
+        return tuple(self.rest.notes())
 
 
 class LinePaths:
@@ -149,7 +154,7 @@ class LinePaths:
             nodes[:, rows] = found
             bind = compiled.lengths(rest.points[compiled.points])
             elongation[:, segments] = bind / np.maximum(compiled.lengths(found), 1e-300)
-        return PosedPaths(nodes, elongation, slack, tuple(told.notes()), after)
+        return PosedPaths(nodes, elongation, slack, told, after)
 
     def _of(self, lines: Sequence[int]) -> tuple[Ints, Ints, Ints]:
         """Some lines, their nodes and their segments, by number."""
