@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.spatial.transform import Rotation, RotationSpline
 
+from benchmarks.plots import panels, save
 from ecorche.skeleton.human_limits import human_joint
 from ecorche.skeleton.joints import BallAndSocket
 from ecorche.skeleton.reach import anatomical_frame
@@ -90,12 +91,7 @@ def measure() -> Serve:
 
 def draw(found: Serve, path: Path = FIGURE) -> None:
     """The plot, as figure 3.5, with the rates of change below."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
-    figure, (upper, lower) = plt.subplots(2, 1, figsize=(8.0, 6.0), sharex=True, layout="constrained")
+    figure, (upper, lower) = panels(2, 1, (8.0, 6.0), sharex=True)
     euler, ours = "#c4412f", "#1f5f99"
     upper.plot(found.times, found.euler_twist, color=euler, label="Euler xyz: twist")
     upper.plot(found.times, found.euler_flexion, color=euler, lw=0.8, ls="--", label="Euler xyz: flexion")
@@ -111,12 +107,7 @@ def draw(found: Serve, path: Path = FIGURE) -> None:
     lower.set_ylabel("rate of change [°/s]")
     lower.set_xlabel("time [s]")
     lower.legend(frameon=False, loc="upper left")
-    for axes in (upper, lower):
-        axes.spines[["top", "right"]].set_visible(False)
-        axes.grid(alpha=0.25)
-    path.parent.mkdir(exist_ok=True)
-    figure.savefig(path, dpi=120, metadata={"Software": None})
-    plt.close(figure)
+    save(figure, path)
 
 
 def section() -> str:

@@ -26,6 +26,8 @@ SECTIONS = (
     "extraction",
     "dog_muscles",
     "hybrid",
+    "elastic_lines",
+    "line_muscles",
 )
 """Modules of this package in the order of the report; each has a function ``section() -> str``."""
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from benchmarks.plots import panels, save
 from ecorche.muscles.spindle import Spindles, spindle_from_numbers
 from ecorche.muscles.volume import VolumeRule, contract, two_cone_volume
 
@@ -88,13 +89,8 @@ def bulge_drift(spindles: Spindles) -> float:
 
 def draw(found: dict[str, dict[str, Drift]], path: Path = FIGURE) -> None:
     """Drift of the true volume over the length: median and middle 90 % of the muscles."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
-    figure, panels = plt.subplots(1, len(found), figsize=(12.0, 4.0), sharey=True, layout="constrained")
-    for axes, (name, rules) in zip(panels, found.items(), strict=True):
+    figure, parts = panels(1, len(found), (12.0, 4.0), sharey=True)
+    for axes, (name, rules) in zip(parts, found.items(), strict=True):
         for rule, colour in (("two_cone", "#c4412f"), ("exact", "#1f5f99")):
             low, middle, high = 100.0 * np.percentile(rules[rule].by_length, [5, 50, 95], axis=1)
             axes.fill_between(100.0 * STRETCH, low, high, color=colour, alpha=0.2, lw=0)
@@ -102,13 +98,9 @@ def draw(found: dict[str, dict[str, Drift]], path: Path = FIGURE) -> None:
         axes.axhspan(-1.0, 1.0, color="0.5", alpha=0.2, lw=0, label="the text's 1 %")
         axes.set_title(name, fontsize=10)
         axes.set_xlabel("length [% of bind]")
-        axes.spines[["top", "right"]].set_visible(False)
-        axes.grid(alpha=0.25)
-    panels[0].set_ylabel("change of the true volume [%]")
-    panels[0].legend(frameon=False)
-    path.parent.mkdir(exist_ok=True)
-    figure.savefig(path, dpi=120, metadata={"Software": None})
-    plt.close(figure)
+    parts[0].set_ylabel("change of the true volume [%]")
+    parts[0].legend(frameon=False)
+    save(figure, path)
 
 
 def section() -> str:
