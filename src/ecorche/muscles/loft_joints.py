@@ -27,6 +27,7 @@ from ecorche.base.quads import (
 )
 from ecorche.muscles.loft import MOST_SHORTENED, THINNEST
 from ecorche.muscles.loft_plan import (
+    AREA,
     AT_BIND,
     BIND_ALONG,
     BIND_OUT,
@@ -40,19 +41,15 @@ from ecorche.muscles.loft_plan import (
     JOINT_PLACE,
     JOINT_ROW,
     KNOT,
-    LARGEST,
     MIDDLE,
     MOMENTS,
     MUSCLE_KEPT,
-    OUT_OUT,
-    OUT_SIDE,
     PIECE_COLUMNS,
     PLACE_KEPT,
     PLACE_NAMED,
     PLACE_PIECE,
     PLACE_ROW,
     SHARE,
-    SIDE_SIDE,
     LoftPlan,
 )
 from ecorche.muscles.posed_joints import MOVED, TURN, pose_joints
@@ -83,12 +80,6 @@ def _swelling(kept: Floats, at: int, shortening: Any) -> Any:
     return where_above(kappa, thinnest, kappa, thinnest)
 
 
-@njit(inline="always")  # type: ignore[untyped-decorator]
-def _cubic(coefficients: Any, x: Any) -> Any:
-    a, b, c, d = coefficients
-    return a + x * (b + x * (c + x * d))
-
-
 @njit(cache=True, error_model="numpy")  # type: ignore[untyped-decorator]
 def _pose_places(plan: LoftPlan, owners: Naturals, bulge: Floats, curves: Floats, places: Floats) -> bool:
     """Where the places are on their root curves, and how much the muscles dilate there.
@@ -101,7 +92,7 @@ def _pose_places(plan: LoftPlan, owners: Naturals, bulge: Floats, curves: Floats
     count = named.shape[1]
     for group in range(len(named)):
         keep, length = MUSCLE_KEPT * group, read_quad(curves, COLUMNS * group + LENGTH)
-        at_bind, largest = read_quad(of_muscles, keep + AT_BIND), read_quad(of_muscles, keep + LARGEST)
+        at_bind = read_quad(of_muscles, keep + AT_BIND)
         ratio, kappa = length / at_bind, _swelling(of_muscles, keep, at_bind / length)
         ratio = where_above(ratio, half, ratio, half)
         tension = pick(bulge, owners, NAMED * group + MUSCLE)
@@ -111,7 +102,7 @@ def _pose_places(plan: LoftPlan, owners: Naturals, bulge: Floats, curves: Floats
             share = read_quad(kept, PLACE_KEPT * at + SHARE)
             share = (share + (ratio - 1.0) * read_quad(kept, PLACE_KEPT * at + GIVING)) / ratio
             point, tangent = along(curves, COLUMNS * group, share)
-            # the cubic it lies on is mostly that of bind
+            # the piece it lies on is mostly that of bind
             write_quad(shares, 0, share)
             for lane in range(4):
                 muscle = owners[group, MUSCLE, lane]
@@ -121,11 +112,10 @@ def _pose_places(plan: LoftPlan, owners: Naturals, bulge: Floats, curves: Floats
                 while piece + 1 < starts[muscle + 1] and shares[0, lane] >= pieces[piece + 1, KNOT]:
                     piece += 1
                 lying[0, lane] = piece
-            x = share - read_rows(pieces, lying, 0, PIECE_COLUMNS, KNOT)[0]
-            out_out = _cubic(read_rows(pieces, lying, 0, PIECE_COLUMNS, OUT_OUT), x)
-            out_side = _cubic(read_rows(pieces, lying, 0, PIECE_COLUMNS, OUT_SIDE), x)
-            side_side = _cubic(read_rows(pieces, lying, 0, PIECE_COLUMNS, SIDE_SIDE), x)
-            area = (out_out * side_side - out_side * out_side) / largest
+            c0, c1, c2, c3 = read_rows(pieces, lying, 0, PIECE_COLUMNS, AREA)
+            c4, c5, c6, knot = read_rows(pieces, lying, 0, PIECE_COLUMNS, AREA + 4)
+            x = share - knot
+            area = c0 + x * (c1 + x * (c2 + x * (c3 + x * (c4 + x * (c5 + x * c6)))))
             factor = 1.0 + kappa * (area * (2.0 - area))
             row = PLACE_NAMED * at + PLACE_ROW
             outwards = point[0], point[1], point[2], factor * tension

@@ -44,13 +44,14 @@ _WIDTH = 1.0 / STEEPEST + _ROUNDED
 FOLLOW = 0.3
 """How much of a root curve's way beside its limb the skin goes along with at most."""
 
-# columns of a cubic of a shape: four coefficients each of S_oo, S_os, S_ss, and where it begins
-OUT_OUT, OUT_SIDE, SIDE_SIDE, KNOT, PIECE_COLUMNS = 0, 4, 8, 12, 16
+# columns of a piece of a shape between two rings: coefficients of ``(u − knot)⁰ … ⁶`` of a section's area as
+# a share of the largest, and the knot where it begins
+AREA, KNOT, PIECE_COLUMNS = 0, 7, 8
 # columns of a muscle
 GAIN, LARGEST_BULGE, MUSCLE_COLUMNS = 0, 1, 2
-# quads of four muscles, as their root curves are grouped: m₀, m₁, m₂, length at bind, the greatest det S
-MOMENTS, AT_BIND, LARGEST, MUSCLE_KEPT = 0, 3, 4, 5
-# rows of four places on them: the cubics they lie on at bind, themselves
+# quads of four muscles, as their root curves are grouped: m₀, m₁, m₂, length at bind
+MOMENTS, AT_BIND, MUSCLE_KEPT = 0, 3, 4
+# rows of four places on them: the pieces they lie on at bind, themselves
 PLACE_PIECE, PLACE_ROW, PLACE_NAMED = 0, 1, 2
 # quads of four places: their shares u, h(u)
 SHARE, GIVING, PLACE_KEPT = 0, 1, 2
@@ -84,8 +85,8 @@ class LoftPlan(NamedTuple):
     Every limb that carries a muscle carries a muscle joint at each of its places, in their order.
 
     Attributes:
-        piece_starts: First cubic of each muscle's shape and, last, their number, shape (M + 1,).
-        pieces: The cubics, (pieces, PIECE_COLUMNS).
+        piece_starts: First piece of each muscle's shape and, last, their number, shape (M + 1,).
+        pieces: In the columns above, (pieces, PIECE_COLUMNS).
         muscles: Gain and T_max, (M, MUSCLE_COLUMNS).
         muscle_kept: Of muscles grouped as in `CurveGroups`, (groups, MUSCLE_KEPT, 4).
         place_named, place_kept: Of P places each, (groups, P, PLACE_NAMED, 4), (groups, P, PLACE_KEPT, 4).
@@ -153,11 +154,11 @@ def loft_plan(
     turning[[*(m.carrier for m in muscles), *carrier]] = True
     lanes = curves.groups.named[:, MUSCLE]
     moments = np.array([shape.moments for shape in shapes]).reshape(-1, 3)
-    numbers = np.column_stack([moments, curves.bind.lengths, [shape.largest for shape in shapes]])
+    numbers = np.column_stack([moments, curves.bind.lengths])
     named = np.stack([pieces, per_muscle * np.arange(count)[:, None] + np.arange(per_muscle)], axis=-1)
     plan = LoftPlan(
         starts,
-        _cubics(shapes),
+        np.concatenate([np.zeros((0, PIECE_COLUMNS)), *map(_areas, shapes)]),
         np.column_stack([gains, [muscle.largest_bulge for muscle in muscles]]),
         _in_lanes(numbers, lanes),
         _in_lanes(named.astype(np.uint32), lanes),
@@ -178,13 +179,13 @@ def _spread(shape: Loft, per_muscle: int) -> Floats:
     return np.asarray(first + (last - first) * (np.arange(per_muscle) + 0.5) / per_muscle)
 
 
-def _cubics(shapes: Sequence[Loft]) -> Floats:
-    """Of the stretches of all shapes, (pieces, PIECE_COLUMNS)."""
-    rows = np.zeros((sum(len(shape.cubics) for shape in shapes), PIECE_COLUMNS))
-    cubics = np.concatenate([np.zeros((0, 4, 5)), *(shape.cubics for shape in shapes)])
-    for at, column in ((OUT_OUT, 0), (OUT_SIDE, 1), (SIDE_SIDE, 2)):
-        rows[:, at : at + 4] = cubics[:, :, column]
-    rows[:, KNOT] = np.concatenate([np.zeros(0), *(shape.knots[:-1] for shape in shapes)])
+def _areas(shape: Loft) -> Floats:
+    """``det S`` of a shape over the largest as polynomials, (pieces, PIECE_COLUMNS)."""
+    rows = np.zeros((len(shape.cubics), PIECE_COLUMNS))
+    for row, cubic in zip(rows, shape.cubics, strict=True):
+        out, across, side = cubic[:, 0], cubic[:, 1], cubic[:, 2]
+        row[AREA : AREA + 7] = (np.convolve(out, side) - np.convolve(across, across)) / shape.largest
+    rows[:, KNOT] = shape.knots[:-1]
     return rows
 
 
