@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
+from ecorche.muscles.lines.turns import product, rotated
 from ecorche.muscles.triples import cross, dot, plus, scaled, unit
 
 Floats = npt.NDArray[np.float64]
@@ -113,25 +114,6 @@ def turn_of(change: Any) -> Any:
     return q
 
 
-@njit(inline="always")  # type: ignore[untyped-decorator]
-def composed(a: Any, b: Any) -> Any:
-    """Two turns, xyzw: by b first, then by a."""
-    return (
-        a[3] * b[0] + a[0] * b[3] + a[1] * b[2] - a[2] * b[1],
-        a[3] * b[1] - a[0] * b[2] + a[1] * b[3] + a[2] * b[0],
-        a[3] * b[2] + a[0] * b[1] - a[1] * b[0] + a[2] * b[3],
-        a[3] * b[3] - a[0] * b[0] - a[1] * b[1] - a[2] * b[2],
-    )
-
-
-@njit(inline="always")  # type: ignore[untyped-decorator]
-def turned_by(q: Any, v: Any) -> Any:
-    """A vector turned by a unit quaternion, xyzw."""
-    axis = (q[0], q[1], q[2])
-    t = scaled(2.0, cross(axis, v))
-    return plus(plus(v, q[3], t), 1.0, cross(axis, t))
-
-
 @njit(cache=True, error_model="numpy")  # type: ignore[untyped-decorator]
 def swing_and_twist(q: Any, axis: Any) -> Any:
     """The swing's rotation vector [rad] and the twist [rad] about a unit axis of ``q = swing ⊗ twist``."""
@@ -143,7 +125,7 @@ def swing_and_twist(q: Any, axis: Any) -> Any:
     twist = 2.0 * np.arctan2(along, w)
     half = -0.5 * twist
     sine = np.sin(half)
-    s = composed(q, (sine * axis[0], sine * axis[1], sine * axis[2], np.cos(half)))
+    s = product(q, (sine * axis[0], sine * axis[1], sine * axis[2], np.cos(half)))
     if s[3] < 0.0:
         s = (-s[0], -s[1], -s[2], -s[3])
     size = np.sqrt(s[0] * s[0] + s[1] * s[1] + s[2] * s[2])
@@ -180,12 +162,12 @@ def adhering(
     change, shift = relative_change(moved, joint, base)
     q = turn_of(change)
     vector, angle = swing_and_twist(q, axis)
-    part = composed(turn_about(scaled(swing, vector)), turn_about(scaled(twist * angle, axis)))
+    part = product(turn_about(scaled(swing, vector)), turn_about(scaled(twist * angle, axis)))
     arm = plus(p, -1.0, centre)
     # what the joint scales, before it turns
     back = (-q[0], -q[1], -q[2], q[3])
-    stretched = turned_by(back, plus(arm, 1.0, times_vector(change, arm)))
+    stretched = rotated(back, plus(arm, 1.0, times_vector(change, arm)))
     stretched = plus(arm, swing, plus(stretched, -1.0, arm))
-    turned = plus(turned_by(part, stretched), -1.0, arm)
+    turned = plus(rotated(part, stretched), -1.0, arm)
     went = plus(shift, 1.0, times_vector(change, centre))
     return carried(moved, base, plus(plus(p, swing, went), 1.0, turned))

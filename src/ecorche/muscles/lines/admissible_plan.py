@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ecorche.base.ellipsoid import require_radii, signed_distances
+from ecorche.base.ellipsoid import signed_distances
 from ecorche.base.rotations import normalise
 from ecorche.errors import EcorcheError
 from ecorche.muscles.lines.deflection import BEHIND, DEPTH
@@ -229,14 +229,7 @@ def _deflectors(
     for spec in lines:
         for number, one in enumerate(spec.deflectors):
             where = f"line {spec.name!r}, deflector {number}"
-            require_radii(one.radii, where)
-            axes = np.asarray(one.axes, np.float64)
-            if not (np.isfinite(one.centre).all() and np.abs(axes.T @ axes - np.eye(3)).max() < 1e-6):
-                raise EcorcheError(
-                    "its centre or axes are no place and no rotation",
-                    where=where,
-                    remedy="Give a finite centre, and three unit axes square to each other as columns",
-                )
+            one.require_place(where)
             if one.joint is None:
                 raise EcorcheError(
                     "it is not carried by a joint", where=where, remedy="Bind the deflector to a joint"

@@ -69,6 +69,17 @@ class FieldEllipsoid:
     line: str | None = None
     place: float = 0.0
 
+    def require_place(self, where: str) -> None:
+        """Refuse an ellipsoid that is nowhere, without extent, or turned by no rotation."""
+        require_radii(self.radii, where)
+        axes = np.asarray(self.axes, np.float64)
+        if not (np.isfinite(self.centre).all() and np.abs(axes.T @ axes - np.eye(3)).max() < 1e-6):
+            raise EcorcheError(
+                "its centre or axes are no place and no rotation",
+                where=where,
+                remedy="Give a finite centre, and three unit axes square to each other as columns",
+            )
+
 
 @dataclass(frozen=True, eq=False)
 class Field:
@@ -101,14 +112,7 @@ class Field:
             raise EcorcheError("it has no ellipsoid", where=where, remedy="Give it at least one")
         for number, one in enumerate(self.ellipsoids):
             spot = f"{where}, ellipsoid {number}"
-            require_radii(one.radii, spot)
-            axes = np.asarray(one.axes, np.float64)
-            if not (np.isfinite(one.centre).all() and np.abs(axes.T @ axes - np.eye(3)).max() < 1e-6):
-                raise EcorcheError(
-                    "its centre or axes are no place and no rotation",
-                    where=spot,
-                    remedy="Give a finite centre, and three unit axes square to each other as columns",
-                )
+            one.require_place(spot)
             if (one.joint is None) == (one.line is None):
                 raise EcorcheError(
                     "it is carried by neither or both of a joint and a line",

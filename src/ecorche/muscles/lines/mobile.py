@@ -25,7 +25,8 @@ from numba import njit
 
 from ecorche.base.rotations import inverse_xyzw, multiply_xyzw, normalise, xyzw_from_matrix
 from ecorche.errors import EcorcheError
-from ecorche.muscles.lines.adherence import composed, relative_change, swing_and_twist, turn_of
+from ecorche.muscles.lines.adherence import relative_change, swing_and_twist, turn_of
+from ecorche.muscles.lines.turns import product
 from ecorche.skeleton.default_pose import default_from_bind
 from ecorche.skeleton.joints import Joint, Revolute
 from ecorche.skeleton.skeleton import Skeleton
@@ -133,7 +134,7 @@ class MobileNode:
 def freedom_angle(moved: Floats, joint: int, base: int, kind: int, before: Any, after: Any) -> Any:
     """The angle [rad] of a degree of freedom; ``kind`` counts in `KINDS`, quaternions are xyzw."""
     change, _ = relative_change(moved, joint, base)
-    q = composed(composed(before, turn_of(change)), after)
+    q = product(product(before, turn_of(change)), after)
     swing, twist = swing_and_twist(q, (0.0, 0.0, 1.0))
     if kind == 2:
         return swing[0]
