@@ -24,6 +24,7 @@ from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
+from numba import njit
 
 from ecorche.base.rotations import normalise
 from ecorche.muscles.lines.cubic import node_turns, points_on_lines
@@ -133,22 +134,33 @@ def mean_weights(at: Floats, along: Floats, reach: Floats) -> Floats:
         along: Middles of the stretches, (V,); what lies past the first and last knot does not count.
         reach: Half lengths of the stretches, (V,).
     """
-    low, high = np.maximum(along - reach, at[0])[:, None], np.minimum(along + reach, at[-1])[:, None]
-    step = np.diff(at)
     weights = np.zeros((len(along), len(at)))
-    for k, (left, width) in enumerate(zip(at[:-1], step, strict=True)):
-        if width > 0.0:
-            # of the part of this segment that is in the stretch: its length and its middle
-            a, b = np.clip(low[:, 0], left, left + width), np.clip(high[:, 0], left, left + width)
-            share = (0.5 * (a + b) - left) / width
-            weights[:, k] += (b - a) * (1.0 - share)
-            weights[:, k + 1] += (b - a) * share
-    whole = weights.sum(axis=1, keepdims=True)
-    short = whole[:, 0] <= 1e-9 * (at[-1] - at[0])
-    at_left = np.clip(np.searchsorted(at, along, "right") - 1, 0, len(at) - 2)
-    size = step[at_left]
-    share = np.clip((along - at[at_left]) / np.where(size > 0.0, size, 1.0), 0.0, 1.0)
-    there = np.zeros(weights.shape)
-    rows = np.arange(len(along))
-    there[rows, at_left], there[rows, at_left + 1] = 1.0 - share, share
-    return np.where(short[:, None], there, weights / np.where(short[:, None], 1.0, whole))
+    _mean_weights(at, along, reach, weights)
+    return weights
+
+
+@njit(cache=True)  # type: ignore[untyped-decorator]
+def _mean_weights(at: Floats, along: Floats, reach: Floats, weights: Floats) -> None:
+    last = len(at) - 1
+    for v in range(len(along)):
+        low, high = max(along[v] - reach[v], at[0]), min(along[v] + reach[v], at[last])
+        whole = 0.0
+        for k in range(last):
+            left, right = at[k], at[k + 1]
+            if right > left:
+                # of the part of this segment that is in the stretch: its length and its middle
+                a, b = min(max(low, left), right), min(max(high, left), right)
+                share = (0.5 * (a + b) - left) / (right - left)
+                weights[v, k] += (b - a) * (1.0 - share)
+                weights[v, k + 1] += (b - a) * share
+                whole += b - a
+        if whole > 1e-9 * (at[last] - at[0]):
+            for k in range(last + 1):
+                weights[v, k] /= whole
+            continue
+        # a stretch of no length: the polygon there
+        k = min(max(np.searchsorted(at, along[v], "right") - 1, 0), last - 1)
+        size = at[k + 1] - at[k]
+        share = min(max((along[v] - at[k]) / size, 0.0), 1.0) if size > 0.0 else 0.0
+        weights[v] = 0.0
+        weights[v, k], weights[v, k + 1] = 1.0 - share, share
