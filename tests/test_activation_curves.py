@@ -251,6 +251,13 @@ def test_a_smooth_curve_needs_few_keys_and_an_idle_muscle_one() -> None:
         curves_of(["biceps"], times, bump)
 
 
+def test_without_a_tolerance_every_key_is_kept_that_is_needed() -> None:
+    times = np.arange(174) / 120.0
+    values = np.clip(0.3 + 0.2 * np.sin(9.0 * times) + 0.1 * np.sin(31.0 * times), 0.0, 1.0)
+    kept, found = thinned((times, values), 0.0)
+    assert np.abs(Curves([(kept, found)]).at(times)[:, 0] - values).max() < 1e-15
+
+
 def test_edits_do_what_they_say_and_stay_in_range() -> None:
     curve = (np.array([0.0, 1.0, 2.0]), np.array([0.1, 0.6, 0.0]))
     np.testing.assert_allclose(scaled(curve, 2.0)[1], [0.2, 1.0, 0.0])

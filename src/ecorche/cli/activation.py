@@ -24,6 +24,21 @@ ACTIVATION: Any = typer.Option(
 WITHOUT_MUSCLES: Any = typer.Option(False, "--without-muscles", help="Skin by skinning alone.")
 
 
+def all_muscles(subject: Subject) -> list[Muscle | LoftedMuscle | LineMuscle]:
+    """The muscles of all kinds of a subject's rig, in the order of `Body.activation`."""
+    from ecorche.body.line_specs import line_muscles_of
+    from ecorche.body.lofted_specs import lofted_muscles_of
+    from ecorche.body.muscle_specs import muscles_of
+
+    assert subject.rig is not None
+    rig, skeleton = subject.rig, subject.character.skeleton
+    return [
+        *muscles_of(rig, skeleton)[0],
+        *lofted_muscles_of(rig, skeleton),
+        *line_muscles_of(rig, skeleton),
+    ]
+
+
 def activation_source(text: str | None, subject: Subject) -> ActivationSource | None:
     """The source that was asked for; None where the rig's own shall be taken."""
     if text is None:
@@ -37,16 +52,10 @@ def activation_source(text: str | None, subject: Subject) -> ActivationSource | 
         )
     import numpy as np
 
-    from ecorche.body.line_specs import line_muscles_of
-    from ecorche.body.lofted_specs import lofted_muscles_of
-    from ecorche.body.muscle_specs import muscles_of
     from ecorche.body.muscles import BY_JOINTS, named_activation, rig_activation
     from ecorche.muscles.activation import Constant
 
-    skeleton = subject.character.skeleton
-    # in the order of `Body.activation`
-    muscles: list[Muscle | LoftedMuscle | LineMuscle] = [*muscles_of(rig, skeleton)[0]]
-    muscles += [*lofted_muscles_of(rig, skeleton), *line_muscles_of(rig, skeleton)]
+    muscles = all_muscles(subject)
     if text == "rest":
         return Constant(np.zeros(len(muscles)))
     if text in BY_JOINTS:

@@ -9,7 +9,20 @@ from collections.abc import Callable
 
 import typer
 
-from ecorche.cli import bake, check, convert, export, info, muscles, rebind, render, rig, sample, weights
+from ecorche.cli import (
+    bake,
+    check,
+    convert,
+    curves,
+    export,
+    info,
+    muscles,
+    rebind,
+    render,
+    rig,
+    sample,
+    weights,
+)
 from ecorche.errors import EcorcheError
 from ecorche.version import __version__
 
@@ -71,6 +84,7 @@ for _verb in (
     rebind.rebind,
     weights.weights,
     muscles.muscles,
+    curves.activation,
 ):
     app.command()(_guarded(_verb))
 

@@ -44,6 +44,7 @@ def thinned(curve: Keys, tolerance: float = 0.01) -> Curve:
     kept = np.array([0, len(times) - 1])
     while len(kept) < len(times):
         off = np.abs(Curves([(times[kept], values[kept])]).at(times)[:, 0] - values)
+        off[kept] = 0.0  # to rounding they are not, and asking for them again would never end
         # the farthest of every stretch between two keys at once
         stretches = np.split(off, kept[1:-1])
         starts = [0, *kept[1:-1].tolist()]
