@@ -27,9 +27,10 @@ Floats = npt.NDArray[np.float64]
 
 NEAR = 0.2
 """A muscle crosses a joint if it shows up to within this share of its bone of where its region ends there."""
-BEYOND_BALL, BEYOND_HINGE = (0.06, 0.3), ((0.03, 0.08), (0.05, 0.15))
-"""How far beyond a joint it is attached, from and to, in lengths of its own bone; over a hinge origins, on
-condyles and epicondyles, less far than insertions."""
+BEYOND_BALL, BEYOND_HINGE = (0.06, 0.3), ((0.0, 0.03), (0.05, 0.15))
+"""How far beyond a joint it is attached, from and to, in lengths of its own bone; origins hardly beyond a
+hinge, for condyles and epicondyles lie on its axis: further up they would draw a forearm's muscles out at the
+crook."""
 IN_BEND = 0.15, 0.2
 """The same of insertions inside a bend, in lengths of the bone beyond: the biceps' at the radius, 4 to 5 cm
 below the elbow. Nearer ones would lose their lever as the joint closes."""
