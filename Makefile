@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMPS := .cache/stamps
 
-.PHONY: help demo test test-oldest bench pictures extraction-pictures line-cases docs lint clean
+.PHONY: help demo test test-oldest bench pictures extraction-pictures line-pictures line-cases docs lint clean
 .DEFAULT_GOAL := help
 
 help:  ## this list
@@ -38,6 +38,9 @@ extraction-pictures: $(STAMPS)/python  ## muscles found in the skin of people an
 
 line-cases: $(STAMPS)/python  ## the template's muscles as meshes on action lines, as sheets in out/lines
 	$(BIN)/python examples/line_cases.py out/lines
+
+line-pictures: $(STAMPS)/python  ## mesh muscles of a dog's arms and a man's calf through the range of their joints, as sheets in out/ranges
+	PYTHONPATH=. $(BIN)/python examples/line_pictures.py out/ranges
 
 docs: $(STAMPS)/python  ## regenerate what the docs hold of generated text
 	$(BIN)/python -m ecorche.document.schema

@@ -15,6 +15,8 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from muscle_pictures import chosen
+
 from ecorche import (
     Character,
     Focus,
@@ -35,6 +37,7 @@ DATA = Path(os.environ.get("ECORCHE_DATA", HERE.parent.parent / "shared" / "data
 
 EVERYBODY = {
     "muscular": "human/male_muscular_cmu_mb.glb",
+    "average": "human/male_average_cmu_mb.glb",
     "slim": "human/male_slim_cmu_mb.glb",
     "woman": "human/female_average_cmu_mb.glb",
     "man": "mesh2motion/human-male.glb",
@@ -116,14 +119,6 @@ def _draw_bent(path: Path, layers: Layers, bent: Bent) -> None:
     render_layers(path, layers, layers=shown, frame=bent.frame, focus=bent.focus, size=(420, 420))
 
 
-def _chosen(text: str | None, known: list[str], parser: argparse.ArgumentParser) -> list[str]:
-    names = known if text is None else [name.strip() for name in text.split(",")]
-    for name in names:
-        if name not in known:
-            parser.error(f"there is no {name!r}; known: {', '.join(known)}")
-    return names
-
-
 if __name__ == "__main__":
     everything = ["found", *BENT]
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
@@ -135,6 +130,6 @@ if __name__ == "__main__":
         arguments.exit(2, f"{DATA}: no people there; set ECORCHE_DATA to the folder that holds human/\n")
     main(
         asked.folder,
-        _chosen(asked.who, list(EVERYBODY), arguments),
-        _chosen(asked.what, everything, arguments),
+        chosen(asked.who, EVERYBODY, arguments),
+        chosen(asked.what, everything, arguments),
     )

@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import os
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -129,8 +130,10 @@ def _say(started: float, path: Path) -> None:
     print(f"{time.perf_counter() - started:6.1f} s  {path}", flush=True)
 
 
-def _chosen(text: str | None, known: dict[str, object], parser: argparse.ArgumentParser) -> list[str]:
-    names = list(known) if text is None else [name.strip() for name in text.split(",")]
+def chosen(text: str | None, known: Iterable[str], parser: argparse.ArgumentParser) -> list[str]:
+    """The names that an option asks for, of those known; all where it is not given."""
+    known = list(known)
+    names = known if text is None else [name.strip() for name in text.split(",")]
     for name in names:
         if name not in known:
             parser.error(f"there is no {name!r}; known: {', '.join(known)}")
@@ -149,6 +152,6 @@ if __name__ == "__main__":
         )
     main(
         asked.folder,
-        _chosen(asked.people, dict(PEOPLE), arguments),
-        _chosen(asked.poses, dict(POSES), arguments),
+        chosen(asked.people, PEOPLE, arguments),
+        chosen(asked.poses, POSES, arguments),
     )

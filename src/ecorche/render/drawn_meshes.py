@@ -10,9 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ecorche.base.mesh import Mesh, triangle_mesh
-from ecorche.body.character import Character
+from ecorche.body.character import Character, SkinnedMesh
 from ecorche.body.frames import Frame
 from ecorche.render.layers import Look
+from ecorche.skin.weights import is_rigid
 
 Colours = npt.NDArray[np.uint8]
 _Number = TypeVar("_Number", bound=np.generic)
@@ -26,6 +27,7 @@ class DrawnMeshes:
     Attributes:
         meshes: What is drawn.
         body: Which of them is the body; None for a character without skin.
+        solid: Numbers of those fixed to joints, such as bones: they stay opaque under translucent skin.
     """
 
     def __init__(self, character: Character) -> None:
@@ -40,6 +42,11 @@ class DrawnMeshes:
         self._groups = list(groups.values())
         self.meshes = [_joined([character.meshes[n].mesh for n in group]) for group in self._groups]
         self.body = next((mesh for mesh in self.meshes if mesh is body), None)
+        self.solid = frozenset(
+            place
+            for place, group in enumerate(self._groups)
+            if self.meshes[place] is not self.body and all(_is_fixed(character.meshes[n]) for n in group)
+        )
 
     def look(self, look: Look) -> Look:
         """What a frame of the character looks like, for the meshes that are drawn."""
@@ -62,6 +69,10 @@ class DrawnMeshes:
 
     def _paint(self, paint: tuple[Colours, ...] | None) -> tuple[Colours, ...] | None:
         return None if paint is None else tuple(_together([paint[n] for n in g]) for g in self._groups)
+
+
+def _is_fixed(skin: SkinnedMesh) -> bool:
+    return skin.weights is not None and is_rigid(skin.weights)
 
 
 def _is_plain(mesh: Mesh, character: Character) -> bool:

@@ -147,12 +147,12 @@ class Stage:
                 Surface(pv, plotter, mesh, character, SKIN if mesh is body else CLOTH) for mesh in meshes
             ]
         if layer.shapes is not None:
-            skins = [actor for surface in self._surfaces for actor in surface.actors]
+            translucent = {k: mesh for k, mesh in enumerate(meshes) if k not in self._drawn.solid}
             self._muscles = MusclesUnderSkin(
                 pv,
                 plotter,
-                meshes,
-                skins,
+                translucent,
+                [actor for k in translucent for actor in self._surfaces[k].actors],
                 layer.shapes.triangles,
                 layer.shapes.vertex_count,
                 FACING_OPACITY if layer.opacity is None else layer.opacity,

@@ -9,7 +9,7 @@ pierces the skin is in both photographs, and stays as red as it is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -36,7 +36,7 @@ class MusclesUnderSkin:
     Args:
         pv: The pyvista module.
         plotter: The stage's plotter.
-        meshes: The surfaces that are made translucent.
+        meshes: The surfaces that are made translucent, by their place in a frame.
         skins: The actors that show them opaque.
         triangles: Of the muscles' surfaces, (triangles, 3).
         count: How many vertices those have.
@@ -47,7 +47,7 @@ class MusclesUnderSkin:
         self,
         pv: Any,
         plotter: Any,
-        meshes: Sequence[Mesh],
+        meshes: Mapping[int, Mesh],
         skins: Sequence[Any],
         triangles: npt.NDArray[np.int32],
         count: int,
@@ -57,9 +57,12 @@ class MusclesUnderSkin:
         self._meshes, self._skins, self._triangles = meshes, skins, triangles
         self._flesh = PaintedSurface(pv, plotter, triangles, count, "wet")
         self._inside = [
-            PaintedSurface(pv, plotter, m.triangles(), m.vertex_count, "wet", "front") for m in meshes
+            PaintedSurface(pv, plotter, m.triangles(), m.vertex_count, "wet", "front")
+            for m in meshes.values()
         ]
-        self._opacity = [PaintedSurface(pv, plotter, m.triangles(), m.vertex_count, "none") for m in meshes]
+        self._opacity = [
+            PaintedSurface(pv, plotter, m.triangles(), m.vertex_count, "none") for m in meshes.values()
+        ]
 
     def photograph(self, look: Look, camera: Floats, take_picture: Callable[[], Image]) -> Image:
         """The picture with translucent skin.
@@ -73,9 +76,11 @@ class MusclesUnderSkin:
         assert look.muscle_colours is not None
         self._flesh.update(look.muscles, smooth_normals(look.muscles, self._triangles), look.muscle_colours)
         frame = look.frame
-        surfaces = zip(self._meshes, self._inside, self._opacity, frame.points, frame.normals, strict=True)
-        for mesh, inside, opacity, points, own in surfaces:
-            normals = vertex_normals(mesh, points, own)
+        for (place, mesh), inside, opacity in zip(
+            self._meshes.items(), self._inside, self._opacity, strict=True
+        ):
+            points = frame.points[place]
+            normals = vertex_normals(mesh, points, frame.normals[place])
             inside.update(points, normals, np.tile(np.array(INSIDE, np.uint8), (len(points), 1)))
             grey = np.rint(255.0 * skin_opacity(points, normals, camera, self._facing_opacity)).astype(
                 np.uint8

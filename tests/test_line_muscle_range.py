@@ -1,0 +1,63 @@
+"""Real muscles through the range of joints: a dog's arm, a man's calf; the whole dog is in the benchmarks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from benchmarks import line_muscle_bodies
+from benchmarks.line_muscle_bodies import dog, leg
+from benchmarks.line_muscle_shapes import Measured, worst
+
+from conftest import Figure
+
+FORMERLY_BAD = frozenset({"m.extensor_digitorum_lat_L", "pectorales_superficiales_1"})
+"""They crumpled in bent arms, and folded at the breastbone."""
+
+
+@pytest.fixture(scope="module")
+def arm(data: Path) -> Measured:
+    pytest.importorskip("mujoco")
+    assert data.resolve() == line_muscle_bodies.DATA.resolve()
+    return Measured(dog(FORMERLY_BAD))
+
+
+@pytest.fixture(scope="module")
+def calf(data: Path) -> Measured:
+    assert data.resolve() == line_muscle_bodies.DATA.resolve()
+    return Measured(leg(frozenset({"gastrocnemius_lateral", "soleus"})))
+
+
+def test_a_dogs_arm_at_the_ends_of_its_range(arm: Measured, figure: Figure) -> None:
+    poses = [
+        {"shoulder": -1.0, "elbow": -1.0, "wrist": -1.0},
+        {"shoulder": 1.0, "elbow": 1.0, "wrist": -1.0},
+    ]
+    found = worst(arm, poses)
+    figure("dog's worst arm muscles at extremes: volume", 100.0 * found.volume, 1.0, "%")
+    figure("dog's worst arm muscles at extremes: attachments off their bones", 1e3 * found.off, 1.0, "mm")
+    figure("dog's worst arm muscles at extremes: triangles turned over", 100.0 * found.turned, 1.0, "%")
+    assert found.finite
+    assert found.volume < 1e-6
+    assert found.published > 0.05  # the exact rule has something to do
+    assert found.off < 1e-9
+    assert found.turned < 0.01
+    assert found.too_deep == {}
+
+
+def test_a_mans_calf_keeps_volume_between_bone_and_skin_as_the_ankle_turns(
+    calf: Measured, figure: Figure
+) -> None:
+    still = calf.character.skeleton.bind_local
+    before = calf.outside(calf.shape(still).points, still)
+    for share in (-1.0, 1.0):
+        local = calf.body.posed({"ankle": share})
+        shape = calf.shape(local)
+        outside = calf.outside(shape.points, local)
+        figure(f"calf, ankle at {share:+g}: out of the skin", 1e3 * float(outside.max()), 4.0, "mm")
+        assert shape.finite
+        assert np.abs(shape.volume - 1.0).max() < 1e-6
+        assert shape.turned.sum() <= 0.001 * calf.triangles.sum()
+        assert calf.too_deep(shape).max() < 0.0
+        assert (outside - np.maximum(before, 0.0)).max() < 0.004  # the skin does not follow them yet
