@@ -118,6 +118,16 @@ def test_the_page_on_muscles_runs_and_says_what_it_shows(
         assert 1e-4 < np.abs(points(one) - points(other)).max() < 0.05, f"{one}, {other}"
 
 
+def test_the_page_on_action_lines_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    commands = _follow((ROOT / "docs" / "action_lines.md").read_text(), tmp_path)
+    assert len(commands) == 4
+    assert (tmp_path / "arms.ecorche").is_file()
+    with np.load(tmp_path / "curl.npz") as file:
+        assert file["points"].shape[0] == 1
+
+
 def test_pictures_of_pages_are_small_and_made_by_the_pages_own_commands() -> None:
     shown = []
     for page in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Literal
@@ -16,8 +17,8 @@ from ecorche.document.files import Rig
 from ecorche.document.problems import told_as_document_error
 from ecorche.document.spec import RigSpec
 from ecorche.errors import EcorcheError
-from ecorche.muscles.line_muscle import Admissible, Elastic
-from ecorche.muscles.line_musculature import LineMusculature
+from ecorche.muscles.line_muscle import Admissible, Elastic, LineMuscle
+from ecorche.muscles.lines.line_paths import LinePaths
 from ecorche.muscles.musculature import musculature
 from ecorche.muscles.scapula import with_scapulae
 from ecorche.muscles.spindle_lines import lines_from_spindles
@@ -84,11 +85,11 @@ def as_lines(
         bones,
         Admissible() if path == "admissible" else Elastic(),
     )
-    compiled = LineMusculature(character.skeleton, meshes, fields, scapulae=scapulae)
     extended = with_scapulae(character.skeleton, scapulae)
+    notes = _beside(meshes, LinePaths(extended, meshes, fields, scapulae)) if path == "elastic" else ()
     old = rig.spec.muscles
     with told_as_document_error(rig.source):
-        lines, bent, surfaces = new_line_specs(compiled.muscles, fields, extended)
+        lines, bent, surfaces = new_line_specs(meshes, fields, extended)
         spec = rig.spec.model_copy(
             update={
                 "muscles": old.model_copy(
@@ -102,23 +103,21 @@ def as_lines(
         )
         spec = RigSpec.model_validate(spec.model_dump())  # copies are not checked
     known = {bone.bone for bone in bones}
-    report = AsLinesReport(len(lines), len(known & set(bent)), (*compiled.notes, *_beside(compiled)))
+    report = AsLinesReport(len(lines), len(known & set(bent)), notes)
     return replace(rig, spec=spec, surfaces={**rig.surfaces, **surfaces}), report
 
 
-def _beside(compiled: LineMusculature) -> list[str]:
+def _beside(muscles: Sequence[LineMuscle], paths: LinePaths) -> tuple[str, ...]:
     """Which lines rest beside the muscles they were made for: springs straighten what nothing holds."""
-    lines = [line for muscle in compiled.muscles for line in muscle.lines]
+    lines = [line for muscle in muscles for line in muscle.lines]
     far = {
-        name: float(np.linalg.norm(compiled.paths.bind[a:b] - line.places(), axis=1).max())
-        for name, line, (a, b) in zip(
-            compiled.paths.names, lines, pairwise(compiled.paths.starts), strict=True
-        )
+        name: float(np.linalg.norm(paths.bind[a:b] - line.places(), axis=1).max())
+        for name, line, (a, b) in zip(paths.names, lines, pairwise(paths.starts), strict=True)
     }
     astray = [name for name, distance in far.items() if distance > BESIDE]
     if not astray:
-        return []
-    return [
+        return ()
+    return (
         f"{len(astray)} lines rest beside the middle of their muscle, by up to"
-        f" {1000.0 * max(far.values()):.0f} mm: {listed(astray, 4)}"
-    ]
+        f" {1000.0 * max(far.values()):.0f} mm: {listed(astray, 4)}",
+    )
