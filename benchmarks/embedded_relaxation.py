@@ -28,8 +28,8 @@ Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int32]
 
 EMBEDDED_ERROR = 1e-8
-"""What a step may be off by [m], and a hundred times this [m/s]. It has to be well below how near to rest
-lines shall come: else steps grow until the stiffest springs tremble within it, and nothing comes to rest."""
+"""What a step may be off by [m], and a hundred times this [m/s]. With more, steps grow until the stiffest
+springs tremble within it: lines shall come to 5 µm from rest, and at 1e-7 one in ten does not, at 1e-6 none."""
 
 
 def relax_embedded(
