@@ -29,7 +29,7 @@ Ints = npt.NDArray[np.int32]
 
 EMBEDDED_ERROR = 1e-8
 """What a step may be off by [m], and a hundred times this [m/s]. With more, steps grow until the stiffest
-springs tremble within it: lines shall come to 5 µm from rest, and at 1e-7 one in ten does not, at 1e-6 none."""
+springs tremble within it: within 5 µm of rest one line in ten fails to come at 1e-7, all at 1e-6."""
 
 
 def relax_embedded(
