@@ -28,6 +28,7 @@ SECTIONS = (
     "hybrid",
     "elastic_lines",
     "line_muscles",
+    "line_muscle_shapes",
 )
 """Modules of this package in the order of the report; each has a function ``section() -> str``."""
 

@@ -33,7 +33,7 @@ from ecorche.muscles.anatomy.sites import SIDE
 from ecorche.muscles.line_actions import line_actions
 from ecorche.muscles.line_muscle import ActionLine, End, LineAttachment, LineMuscle
 from ecorche.muscles.line_musculature import LineMusculature
-from ecorche.muscles.lines.admissible import line_through
+from ecorche.muscles.lines.admissible import BoundNode, line_through
 from ecorche.muscles.lines.attached import Attached
 from ecorche.muscles.lines.fields import Field, FieldEllipsoid
 from ecorche.muscles.lines.muscle_on_lines import END_REACH
@@ -241,8 +241,12 @@ def _line(
         deflectors=[one for name in named for one in fields[name].ellipsoids],
     )
     tendon = tuple(bool(flag) for flag in line.tendon)
+    nodes = list(designed.nodes)
+    for k in np.flatnonzero(line.above >= 0).tolist():
+        part, above = float(line.share[k]), int(line.above[k])
+        nodes[k] = BoundNode(line.nodes[k], int(line.joints[k]), part, part, relative_to=above)
     return ActionLine(
-        designed.nodes,
+        tuple(nodes),
         () if all(tendon) else tendon,  # a line of nothing but tendon could not change its length
         named,
         outward=_thin_way(muscle.mesh.points, line.nodes),

@@ -49,6 +49,9 @@ class AnatomyLine:
         tendon: Whether each segment is tendon, shape (n − 1,).
         area: Area of the muscle's section that the line stands for at each node [m²], shape (n,).
         origin_bone, insertion_bone: Names of the bones at its ends.
+        above: For held nodes beside a joint, the joint above it from which they follow it in part, −1 for
+            others, shape (n,).
+        share: How much of its joint's turning since bind each follows, shape (n,).
     """
 
     nodes: Floats
@@ -59,6 +62,8 @@ class AnatomyLine:
     area: Floats
     origin_bone: str
     insertion_bone: str
+    above: Ints
+    share: Floats
 
     @property
     def length(self) -> float:

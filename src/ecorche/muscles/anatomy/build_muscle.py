@@ -108,6 +108,8 @@ def _line(
         np.interp(along, at, area),
         around.bones.names[first.bone],
         around.bones.names[last.bone],
+        np.full(len(nodes), -1),
+        np.ones(len(nodes)),
     )
 
 

@@ -163,6 +163,7 @@ class _Image:
             line,
             nodes=self.plane.mirrored(line.nodes),
             joints=np.array([self._joints.get(int(joint), int(joint)) for joint in line.joints]),
+            above=np.array([self._joints.get(int(joint), int(joint)) for joint in line.above]),
             origin_bone=self._bones[line.origin_bone],
             insertion_bone=self._bones[line.insertion_bone],
         )
