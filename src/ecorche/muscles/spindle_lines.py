@@ -84,7 +84,11 @@ def lines_from_spindles(
     surfaces = spindle_surfaces(spindles, rings=RINGS, sides=SIDES)
     state = contract(spindles, spindles.bind_length)
     points = surfaces.points(state, Stations(*at_bind.at(surfaces.t)))
-    knots = [_knots(muscle, arc) for muscle, arc in zip(muscles.muscles, _arcs(muscles), strict=True)]
+    cuts = [INTERSECTIONS.get(m.muscle, ()) if isinstance(path, Admissible) else () for m in muscles.muscles]
+    knots = [
+        _knots(muscle, arc, across)
+        for muscle, arc, across in zip(muscles.muscles, _arcs(muscles), cuts, strict=True)
+    ]
     # one row a muscle, padded with its insertion
     t = np.ones((len(knots), max((len(k) for k, _ in knots), default=0)))
     for row, (own, _) in zip(t, knots, strict=True):
@@ -101,13 +105,15 @@ def lines_from_spindles(
         own, joints = knots[m]
         count = len(own)
         tendon = thin[m, : count - 1].copy()
-        for cut in INTERSECTIONS.get(muscle.muscle, ()) if isinstance(path, Admissible) else ():
+        for cut in cuts[m]:
             tendon |= np.abs(between[m, : count - 1] - cut) < 0.5 * BAND
         near = deflectors_near(bones, centres[m, :count])
         if isinstance(path, Elastic):
             near = tuple(bone for bone in near if bone.radii[0] >= CLEAR * whole[bone.bone].radii[0])
         named = tuple(bone.bone for bone in near)
+        bound = _bound(own, joints) if isinstance(path, Admissible) else _alone(joints)
         if isinstance(path, Elastic):
+            _yield_between(tendon, own, bound)
             sheath = _sheath(muscle.name, centres[m, :count], joints)
             if sheath is not None:
                 fields[sheath.name] = sheath
@@ -116,7 +122,7 @@ def lines_from_spindles(
             muscle.name,
             centres[m, :count],
             [max(joint, 0) for joint in joints],
-            _bound(own, joints) if isinstance(path, Admissible) else _alone(joints),
+            bound,
             deflectors=[one for bone in near for one in fields[bone.bone].ellipsoids],
         )
         line = ActionLine(
@@ -164,7 +170,7 @@ def _arcs(muscles: Musculature) -> list[Floats]:
     return found
 
 
-def _knots(muscle: Muscle, arc: Floats) -> tuple[Floats, list[int]]:
+def _knots(muscle: Muscle, arc: Floats, cuts: Sequence[float]) -> tuple[Floats, list[int]]:
     """Where the nodes of a muscle's line lie, 0 to 1, and the joint of each, −1 for free ones."""
     parts = [np.zeros(1)]
     for low, high in pairwise(arc.tolist()):
@@ -172,7 +178,7 @@ def _knots(muscle: Muscle, arc: Floats) -> tuple[Floats, list[int]]:
         parts.append(low + (high - low) * np.arange(1, pieces + 1) / pieces)
     knots = np.concatenate(parts)
     knots[-1] = 1.0
-    bands = np.array([cut + d for cut in INTERSECTIONS.get(muscle.muscle, ()) for d in (-BAND, BAND)])
+    bands = np.array([cut + d for cut in cuts for d in (-BAND, BAND)])
     held = {int(np.argmin(np.abs(knots - place))) for place in arc}
     kept = [
         row
@@ -205,6 +211,16 @@ def _alone(joints: Sequence[int]) -> list[bool]:
     for before, row, after in zip(held[:-2], held[1:-1], held[2:], strict=True):
         bound[row] = joints[row] not in (joints[before], joints[after])
     return bound
+
+
+def _yield_between(tendon: npt.NDArray[np.bool_], knots: Floats, bound: Sequence[bool]) -> None:
+    """Let what is mostly tendon between two bound nodes be belly: tendon pressed together would buckle."""
+    rows = sorted({0, len(knots) - 1, *(row for row, flag in enumerate(bound) if flag)})
+    if len(rows) == 2:
+        return
+    for a, b in pairwise(rows):
+        if np.diff(knots[a : b + 1]) @ tendon[a:b] > 0.5 * (knots[b] - knots[a]):
+            tendon[a:b] = False
 
 
 def _sheath(name: str, nodes: Floats, joints: Sequence[int]) -> Field | None:
