@@ -275,6 +275,8 @@ to, and every muscle at most {TIMES:g} times as deep in bones as at bind plus {1
 |---|---|---|---|---|---|---|---|
 {chr(10).join(rows)}
 
+Intercostals lie still in all these poses: bones of the arm enter the chest there, as the model lets them.
+
 The leg's muscles reach furthest out of its skin, from 30° down over bind to 20° up: {", ".join(skin)} mm.
 """
 

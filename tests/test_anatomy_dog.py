@@ -164,6 +164,25 @@ def test_a_side_built_for_itself_agrees_with_the_other(dog: Dog, data: Path) -> 
             assert min(far) < 0.002
 
 
+def test_lines_of_a_muscle_agree_on_tendons_and_are_held_together_along_the_limb(dog: Dog) -> None:
+    character, body = dog
+    for muscle in body.muscles:
+        ends = {(bool(line.tendon[0]), bool(line.tendon[-1])) for line in muscle.lines}
+        if "two halves" not in " ".join(muscle.report):
+            assert len(ends) == 1, muscle.name
+    arm = character.skeleton.index("lower_arm_L")
+    for name in ("m.extensor_digitorum_communis_L", "m.flexor_digitorum_superficialis_L"):
+        for line in named(dog, name).lines:
+            along = line.joints == arm
+            assert along.sum() > 4
+            assert line.held[along].all(), name
+            beside = line.above >= 0  # round elbow and wrist they go over from bone to bone
+            assert beside.any()
+            assert (line.share[~beside] == 1.0).all()
+            wrist = beside & (line.above == arm)
+            assert (np.diff(line.share[wrist]) > 0.0).all()
+
+
 def test_deflectors_spare_every_line_at_bind(dog: Dog) -> None:
     _, body = dog
     assert len(body.ellipsoids) >= len(body.bones.names)

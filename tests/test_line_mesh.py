@@ -122,6 +122,26 @@ def test_attachments_keep_their_size_and_follow_their_bones() -> None:
     np.testing.assert_allclose(points[insertion], carried[insertion], atol=1e-14)
 
 
+def test_attachments_follow_bones_that_scale_and_what_lies_between_two_goes_over_evenly() -> None:
+    points, triangles = spindle()
+    lines = straight_line()
+    ends = [np.flatnonzero(points[:, 2] < 0.04), np.flatnonzero(points[:, 2] > 0.07)]
+    attached = [Attached(vertices, joint, 0.2) for joint, vertices in enumerate(ends)]
+    muscle = muscle_on_lines("strap", points, triangles, lines, [0], attached=attached, volume="thesis")
+    assert (muscle.hold[ends[0], 0] == 1.0).all()
+    assert (muscle.hold[ends[1], 1] == 1.0).all()
+    # far into both reaches, yet who is next to a bone goes with that bone
+    one, other = triangles.ravel(), np.roll(triangles, 1, axis=1).ravel()
+    apart = np.linalg.norm(points[one] - points[other], axis=1)
+    steepest = (np.abs(muscle.hold[one] - muscle.hold[other]).max(axis=1) / apart).max()
+    assert steepest < 1.7 / 0.03
+    moved = np.zeros((2, 4, 4))
+    moved[1, :3, :3] = 1.2 * Rotation.from_euler("x", 50.0, degrees=True).as_matrix() - np.eye(3)
+    now = posed(LineMeshes(lines, [muscle]), lines.nodes, moved).points
+    carried = points[ends[1]] + points[ends[1]] @ moved[1, :3, :3].T
+    np.testing.assert_allclose(now[ends[1]], carried, atol=1e-12)
+
+
 def test_contraction_is_the_corrected_formula() -> None:
     """A vertex of the belly goes to c + diag(s_x, s_y, 1)(X − c), s = √e (1 + α(σ − 1))."""
     lines = straight_line()
