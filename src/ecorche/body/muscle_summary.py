@@ -180,7 +180,8 @@ class _Measured:
         if body.lines is not None:
             self._meshes = meshes = body.lines.musculature
             lengths = meshes.lengths(np.ones(len(meshes.tendon)))
-            self.lines = _Range(lengths, _mesh_volumes(meshes, meshes.meshes.bind))
+            self._pieces = _ClosedPieces(meshes)
+            self.lines = _Range(lengths, self._pieces.volumes(meshes.meshes.bind))
         self.spindles: _Range | None = None
         self.lofts: _Range | None = None
         self._musculature: Musculature | None = None
@@ -215,7 +216,7 @@ class _Measured:
                 self._restless[name] += int((~settled).sum())
             for pose, nodes, elongation in zip(some, paths.nodes, paths.elongation, strict=True):
                 posed = meshes.posed(pose, nodes, elongation)
-                volumes = _mesh_volumes(meshes, posed.points)
+                volumes = self._pieces.volumes(posed.points)
                 self.lines.add(meshes.lengths(elongation)[None], volumes[None], ~posed.held[None])
 
     def restless(self) -> list[str]:
@@ -268,14 +269,23 @@ def _line_rows(lines: BodyLines, over: _Range, poses: int) -> Iterator[MuscleSum
         )
 
 
-def _mesh_volumes(meshes: LineMusculature, points: Floats) -> Floats:
-    """Volume that the closed pieces of each mesh enclose [m³], (M,); 0 where it has none."""
-    found = np.zeros(len(meshes.muscles))
-    for m, muscle in enumerate(meshes.meshes.muscles):
-        own = points[meshes.meshes.starts[m] : meshes.meshes.starts[m + 1]]
-        a, b, c = np.moveaxis(own[muscle.closed] - own[:1], 1, 0)
-        found[m] = np.sum(a * np.cross(b, c)) / 6.0
-    return found
+class _ClosedPieces:
+    """The closed pieces of all meshes together: what they enclose is asked once a pose."""
+
+    def __init__(self, meshes: LineMusculature) -> None:
+        closed = [muscle.closed for muscle in meshes.meshes.muscles]
+        begins = meshes.meshes.starts[:-1]
+        self._owner = np.repeat(np.arange(len(closed)), [len(triangles) for triangles in closed])
+        self._count, self._seen_from = len(closed), begins[self._owner]
+        self._corners = np.concatenate([np.zeros((0, 3), np.int64), *closed]).T + self._seen_from
+
+    def volumes(self, points: Floats) -> Floats:
+        """Volume that the closed pieces of each mesh enclose [m³], (M,); 0 where it has none."""
+        x, y, z = (own[self._corners] - own[self._seen_from] for own in np.ascontiguousarray(points.T))
+        six = x[0] * (y[1] * z[2] - z[1] * y[2])
+        six += y[0] * (z[1] * x[2] - x[1] * z[2])
+        six += z[0] * (x[1] * y[2] - y[1] * x[2])
+        return np.bincount(self._owner, six, minlength=self._count) / 6.0
 
 
 def _row(
