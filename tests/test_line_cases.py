@@ -16,6 +16,7 @@ from typer.testing import CliRunner
 from conftest import ROOT
 from ecorche.body.as_lines import as_lines
 from ecorche.body.line_specs import line_muscles_of
+from ecorche.body.lines import compile_lines
 from ecorche.body.muscle_specs import muscles_of
 from ecorche.cli.main import app
 from ecorche.document.files import read_rig, write_rig
@@ -159,6 +160,18 @@ def test_meshes_are_the_spindles_at_bind_and_keep_what_they_are(
         line = muscle.lines[0]
         assert line.joints == (was.joints[0], was.joints[-1])
         assert np.abs(line.places()[[0, -1]] - was.positions[[0, -1]]).max() < 1e-6
+
+
+def test_bulk_thickens_them(man: Path) -> None:
+    character, only = person(man), frozenset({"biceps brachii, long head, left"})
+    fitted, grown = (
+        compile_lines(character, as_lines(rigged(man), character, only=only, bulk=bulk)[0])
+        for bulk in (1.0, 1.3)
+    )
+    assert fitted is not None
+    assert grown is not None
+    before, after = (lines.musculature.meshes.volumes[0] for lines in (fitted, grown))
+    assert 1.3 < after / before < 1.3**2  # the ends stay as they are
 
 
 def test_template_has_bones_of_both_sides(man: Path) -> None:

@@ -14,6 +14,7 @@ from ecorche.body.character import Character
 from ecorche.body.muscle_specs import muscles_of
 from ecorche.body.spelled_lines import new_line_specs
 from ecorche.document.files import Rig
+from ecorche.document.line_spec import BodyTypeSpec
 from ecorche.document.problems import told_as_document_error
 from ecorche.document.spec import RigSpec
 from ecorche.errors import EcorcheError
@@ -54,7 +55,12 @@ class AsLinesReport:
 
 
 def as_lines(
-    rig: Rig, character: Character, path: PathModel = "admissible", *, only: frozenset[str] | None = None
+    rig: Rig,
+    character: Character,
+    path: PathModel = "admissible",
+    *,
+    only: frozenset[str] | None = None,
+    bulk: float = 1.0,
 ) -> tuple[Rig, AsLinesReport]:
     """The rig with parametric muscles as meshes on action lines in their place.
 
@@ -65,6 +71,7 @@ def as_lines(
         character: Its character.
         path: Whether lines are drawn tight over bones or are springs that fields bend.
         only: Names of the muscles that change; None is all.
+        bulk: How muscular the body is, 1 as fitted under the skin.
 
     Raises:
         EcorcheError: The rig has no such muscle, or a name that no muscle has.
@@ -92,13 +99,14 @@ def as_lines(
         lines, bent, surfaces = new_line_specs(meshes, fields, extended)
         spec = rig.spec.model_copy(
             update={
+                "body_type": BodyTypeSpec(bulk=bulk, fat=rig.spec.body_type.fat),
                 "muscles": old.model_copy(
                     update={
                         "named": {name: spec for name, spec in old.named.items() if name not in lines},
                         "lines": {**old.lines, **lines},
                         "fields": {**old.fields, **bent},
                     }
-                )
+                ),
             }
         )
         spec = RigSpec.model_validate(spec.model_dump())  # copies are not checked

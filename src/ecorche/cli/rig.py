@@ -68,7 +68,7 @@ def rig(
         " character's frame and unit.",
     ),
     bulk: float | None = typer.Option(
-        None, min=0.3, max=3.0, help="With --anatomy: how muscular, 1 as modelled."
+        None, min=0.3, max=3.0, help="With --anatomy or --as-lines: how muscular, 1 as modelled."
     ),
     joint_map: Path | None = typer.Option(
         None, help="JSON of the template's joint names to this character's, where names do not tell."
@@ -100,9 +100,12 @@ def rig(
         )
     gains = muscle_gains(gain)
     _require_no_contradiction(muscles, keep, without_muscles, bool(gain), template, joint_map)
+    if bulk is not None and anatomy is None and as_lines is None:
+        raise EcorcheError(
+            "there are no meshes to make thicker", where="--bulk", remedy="Give --anatomy or --as-lines too"
+        )
     _require_anatomy_alone(
         anatomy,
-        bulk,
         character,
         muscles is not Muscles.template or without_muscles or bool(gain or template or as_lines),
     )
@@ -126,9 +129,7 @@ def rig(
         with _working("reading the anatomy"):
             folder = read_anatomy_folder(anatomy, subject.up_axis, subject.metres_per_unit)
         with _working(f"building {len(folder.muscles)} muscles on action lines"):
-            made, built = with_anatomy(
-                made, subject, folder, bones_of_character(subject), bulk=1.0 if bulk is None else bulk
-            )
+            made, built = with_anatomy(made, subject, folder, bones_of_character(subject), bulk=bulk or 1.0)
         told += built.told()
     elif muscles is not Muscles.extract and not without_muscles:
         from ecorche.body.place_muscles import (
@@ -157,7 +158,7 @@ def rig(
             from ecorche.body.as_lines import as_lines as with_lines
 
             with _working("giving the muscles meshes and action lines"):
-                made, changed = with_lines(made, subject, as_lines.value)
+                made, changed = with_lines(made, subject, as_lines.value, bulk=bulk or 1.0)
             told += changed.lines()
     if muscles is Muscles.extract and not without_muscles:
         from ecorche.body.extract_muscles import with_extracted_muscles
@@ -212,15 +213,9 @@ def _require_no_contradiction(
     raise EcorcheError("the options contradict each other", remedy=remedy)
 
 
-def _require_anatomy_alone(
-    anatomy: Path | None, bulk: float | None, character: Path | None, other: bool
-) -> None:
-    """Refuse what --anatomy leaves no room for, and what needs it."""
+def _require_anatomy_alone(anatomy: Path | None, character: Path | None, other: bool) -> None:
+    """Refuse what --anatomy leaves no room for, and what it needs."""
     if anatomy is None:
-        if bulk is not None:
-            raise EcorcheError(
-                "there are no meshes to make thicker", where="--bulk", remedy="Give --anatomy too"
-            )
         return
     if other:
         raise EcorcheError(
