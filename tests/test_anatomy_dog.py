@@ -111,6 +111,24 @@ def test_each_finger_has_its_tendon(dog: Dog) -> None:
         assert not line.tendon[len(line.tendon) // 4]  # the belly
 
 
+def test_heads_on_two_bones_leave_flesh_between_them(dog: Dog) -> None:
+    """Patches on humerus and ulna that met turned triangles over in a bent elbow."""
+    flexor = named(dog, "m.flexor_digitorum_profundus_L")
+    one, other = (flexor.mesh.points[hold.vertices] for hold in flexor.origin)
+    assert {hold.bone for hold in flexor.origin} == {"BONEUlna_L", "BONEhumerus_L"}
+    assert np.linalg.norm(one[:, None] - other, axis=2).min() > 0.005
+
+
+def test_halves_that_meet_in_the_middle_are_held_there(dog: Dog) -> None:
+    """The seam of the breast's muscle, free above the breastbone, went across with either arm."""
+    pectoral = named(dog, "m.pectorales_superficiales_1")
+    torso = dog[0].skeleton.index("torso")
+    held = np.concatenate([hold.vertices for hold in pectoral.origin if hold.joint == torso])
+    middle = np.flatnonzero(np.abs(pectoral.mesh.points[:, 2]) < 1e-4)
+    assert len(middle) > 10
+    assert np.isin(middle, held).all()
+
+
 def test_lines_lie_inside_their_muscle_and_bend_gently(dog: Dog) -> None:
     deepest, sharp = 0.0, 0
     for muscle in dog[1].muscles:

@@ -37,12 +37,12 @@ def test_a_dogs_arm_at_the_ends_of_its_range(arm: Measured, figure: Figure) -> N
     found = worst(arm, poses)
     figure("dog's worst arm muscles at extremes: volume", 100.0 * found.volume, 1.0, "%")
     figure("dog's worst arm muscles at extremes: attachments off their bones", 1e3 * found.off, 1.0, "mm")
-    figure("dog's worst arm muscles at extremes: triangles turned over", 100.0 * found.turned, 0.25, "%")
+    figure("dog's worst arm muscles at extremes: triangles turned over", 100.0 * found.turned, 0.1, "%")
     assert found.finite
     assert found.volume < 1e-6
     assert found.published > 0.02  # the exact rule has something to do
     assert found.off < 1e-9
-    assert found.turned < 0.0025
+    assert found.turned < 0.001
     assert found.too_deep == {}
 
 

@@ -44,6 +44,9 @@ Side = Literal["left", "right", "middle", ""]
 
 STRENGTH = 3e5
 """Force of a muscle by the area of its thickest section [N/m²], within what physiologists measure."""
+REACH, THICK = 0.35, 3.0
+"""How far from an attachment flesh follows its bone partly: `END_REACH` of the mean line's length; more in a
+stout muscle, which needs the way to turn in, so many radii of its thickest sections up to this share."""
 ASTRAY = 0.5
 """A muscle further from the bones than this share of their extent belongs to no body of theirs."""
 NAMED = 4
@@ -196,7 +199,9 @@ def _line_muscle(
 ) -> LineMuscle:
     name = unique(muscle.name, taken)
     surface = surface_name(muscle.name, surfaces)
-    reach = END_REACH * float(np.mean([line.length for line in muscle.lines]))
+    length = float(np.mean([line.length for line in muscle.lines]))
+    radius = float(np.sqrt(sum(line.area.max() for line in muscle.lines) / np.pi))
+    reach = float(np.clip(THICK * radius, END_REACH * length, REACH * length))
     ends: tuple[End, ...] = ("origin", "insertion", "between")
     holds = zip(ends, (muscle.origin, muscle.insertion, muscle.between), strict=True)
     return LineMuscle(

@@ -99,7 +99,7 @@ def find_ends(
     """
     doubts: list[str] = []
     tips, length = _tips(fields)
-    holds = [site_hold(mesh, site, bones, length) for site in sites]
+    holds = [site_hold(mesh, site, bones, length, sites) for site in sites]
     if not holds:
         doubts.append("has no site: its ends are the bones it touches")
     parted = _parted(holds, skeleton, fields, limbs)

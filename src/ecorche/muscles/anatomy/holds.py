@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -25,6 +26,9 @@ CONE = np.cos(np.radians(30.0))
 """Least cosine to the direction of an end at which a bone lies ahead of it."""
 AHEAD = 1.0
 """How far ahead a bone may lie, share of the muscle's length."""
+APART = 0.25
+"""A vertex sits on the bone of a site only if it is nearer to it than this share of the way to a site on a
+bone that moves with another joint: flesh is left between the two, which can give way."""
 FURTHEST = 16.0
 """No bone holds an end from further away than so many touching distances."""
 
@@ -50,15 +54,21 @@ class Hold:
     word: str = ""
 
 
-def site_hold(mesh: AnatomyMesh, site: Site, bones: Bones, length: float) -> Hold:
-    """The patch about a site: vertices near it that touch its bone and none of another joint more closely;
-    always the three nearest."""
+def site_hold(
+    mesh: AnatomyMesh, site: Site, bones: Bones, length: float, beside: Sequence[Site] = ()
+) -> Hold:
+    """The patch about a site: vertices near it that touch its bone and none of another joint more closely,
+    and that lie apart (`APART`) from sites ``beside`` it on bones of other joints; always the three nearest.
+    """
     away = np.linalg.norm(mesh.points - site.place, axis=1)
+    joint = int(bones.joints[site.bone])
     near = np.flatnonzero(away < max(PATCH * length, 1.5 * site.radius))
+    for other in beside:
+        if bones.joints[other.bone] != joint:
+            near = near[away[near] < APART * np.linalg.norm(mesh.points[near] - other.place, axis=1)]
     if len(near):
         near = near[_touch_most(mesh.points[near], site.bone, bones, 2.0 * bones.touching)]
     vertices = np.union1d(near, np.argsort(away, kind="stable")[:3])
-    joint = int(bones.joints[site.bone])
     return Hold(site.bone, joint, site.place, vertices, "site", site.bone_word)
 
 

@@ -185,15 +185,35 @@ def _in_halves(mesh: AnatomyMesh, sites: list[Site], around: Surroundings, image
     def both(here: tuple[Attachment, ...], there: tuple[Attachment, ...]) -> tuple[Attachment, ...]:
         return (*(replace(hold, vertices=np.sort(kept[hold.vertices])) for hold in here), *there)
 
+    seam = np.intersect1d(mesh.triangles[beside > 0.0], mesh.triangles[beside <= 0.0])
     return AnatomyMuscle(
         mesh.name,
         mesh,
         (*one.lines, *other.lines),
-        both(one.origin, other.origin),
+        (*both(one.origin, other.origin), *_raphe(mesh, seam, one.origin, other.origin)),
         both(one.insertion, other.insertion),
         both(one.between, other.between),
         ("crosses the sagittal plane: taken as two halves", *one.report),
     )
+
+
+def _raphe(
+    mesh: AnatomyMesh, seam: Ints, one: tuple[Attachment, ...], other: tuple[Attachment, ...]
+) -> list[Attachment]:
+    """Where two halves meet (n,) they are held by the bone in the plane that both begin at: they are one
+    there, and neither half pulls the seam across the plane."""
+    central = [here for here, there in zip(one, other, strict=True) if here.joint == there.joint]
+    if not central or len(central) < len(one):
+        return []
+    apart = np.linalg.norm(mesh.points[seam, None] - np.array([hold.place for hold in central]), axis=2)
+    nearest = apart.argmin(axis=1)
+    return [
+        replace(
+            hold, vertices=seam[nearest == number], place=mesh.points[seam[nearest == number]].mean(axis=0)
+        )
+        for number, hold in enumerate(central)
+        if (nearest == number).any()
+    ]
 
 
 def _missing(
