@@ -47,13 +47,15 @@ AT_HIP = 0.2
 """An end this near to a hip reaches the thigh, share of the thigh's length."""
 ABOVE = 0.5
 """A muscle lies above a shoulder if this is the cosine of its direction from there to the trunk's."""
-ON_BONE = 0.3
-"""Height of an attachment over a limb's bone, share of the last ring's distance from it."""
+ON_BONE = {"shoulder": 0.3, "hip": 0.6}
+"""Height of an attachment over a limb's bone, share of the last ring's distance from it. Most of a buttock
+does not reach the thigh bone: it ends in the band of the outer thigh, right under the skin."""
 ONWARD = 0.6, 2.0
 """How far an end on the trunk goes on past the last ring, in half-widths of that ring; and where that is too
 little, so far."""
-OBSTACLE = 0.5
-"""Radius of the sphere at a joint, share of the muscle's least distance from the joint."""
+OBSTACLE = {"ball": 0.5, "sphere": 0.3}
+"""Radius of ball or sphere at a joint, share of the muscle's least distance from it. A muscle goes all the
+way round a sphere, and stands off it as far as at bind: a larger one would push a buttock out in a squat."""
 DEEPEST = 0.25
 """Half the thickness of a muscle of the trunk is at most this share of its half-width."""
 ASIDE = 0.5
@@ -169,7 +171,7 @@ class TrunkMuscles:
         shares = np.linspace(0.0, 1.0, 33)[:, None]
         places = low + shares * (high - low)
         place = places[int(np.argmin(np.linalg.norm(places - last, axis=1)))]
-        return [Attachment(goal, place + ON_BONE * (last - place))]
+        return [Attachment(goal, place + ON_BONE[limb.kind] * (last - place))]
 
     def _holding(self, region: TrunkRegion, place: Floats) -> list[int]:
         """The joints an end on the trunk may be attached to, the likeliest first."""
@@ -227,10 +229,10 @@ class TrunkMuscles:
         axis = np.cross(middle - hinge, line)
         if np.linalg.norm(axis) < 1e-9:
             return hinge, None
-        radius = OBSTACLE * float(np.linalg.norm(rings.centre - hinge, axis=1).min())
         socket = int(self.skeleton.parents[root.ball])
         # a buttock stays behind the hip, however far it is bent
         shape: Literal["ball", "sphere"] = "ball" if root.ball in region.goals else "sphere"
+        radius = OBSTACLE[shape] * float(np.linalg.norm(rings.centre - hinge, axis=1).min())
         return hinge, Wrap(shape, socket, hinge, normalise(axis), radius)
 
     def _name(self, region: TrunkRegion, rings: SpaceRings) -> str:
