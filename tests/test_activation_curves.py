@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Literal
@@ -201,8 +200,12 @@ def test_damaged_storage_is_refused_in_words(damage: bytes, head: str) -> None:
     with TemporaryDirectory() as folder:
         path = Path(folder) / "damaged.sto"
         path.write_bytes(head.encode() + damage)
-        with contextlib.suppress(ReadError):
-            read_activation(path)
+        told = ""
+        try:
+            told = ", ".join(read_activation(path))
+        except ReadError as refused:
+            told = str(refused)
+        assert told
 
 
 def test_curves_that_cannot_be_written_are_named(tmp_path: Path) -> None:
