@@ -9,13 +9,11 @@ the muscles. Of people there are close-ups of bent joints: plain skinning, hybri
 
 from __future__ import annotations
 
-import argparse
-import os
 import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from muscle_pictures import chosen
+from picture_options import DATA, HERE, asked
 
 from ecorche import (
     Character,
@@ -31,9 +29,6 @@ from ecorche import (
 from ecorche.body.extract_muscles import with_extracted_muscles
 from ecorche.muscles.extraction.build import Extraction
 from ecorche.render.layers import Layers
-
-HERE = Path(__file__).resolve().parent
-DATA = Path(os.environ.get("ECORCHE_DATA", HERE.parent.parent / "shared" / "data"))
 
 EVERYBODY = {
     "muscular": "human/male_muscular_cmu_mb.glb",
@@ -120,16 +115,5 @@ def _draw_bent(path: Path, layers: Layers, bent: Bent) -> None:
 
 
 if __name__ == "__main__":
-    everything = ["found", *BENT]
-    arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    arguments.add_argument("folder", type=Path, nargs="?", default=Path("out") / "extraction")
-    arguments.add_argument("--who", help=f"Some of {', '.join(EVERYBODY)}")
-    arguments.add_argument("--what", help=f"Some of {', '.join(everything)}")
-    asked = arguments.parse_args()
-    if not (DATA / "human").is_dir():
-        arguments.exit(2, f"{DATA}: no people there; set ECORCHE_DATA to the folder that holds human/\n")
-    main(
-        asked.folder,
-        chosen(asked.who, EVERYBODY, arguments),
-        chosen(asked.what, everything, arguments),
-    )
+    out, names = asked(__doc__, "extraction", {"who": EVERYBODY, "what": ["found", *BENT]})
+    main(out, names["who"], names["what"])

@@ -9,7 +9,6 @@ that both models of lines take; and figures are printed.
 
 from __future__ import annotations
 
-import argparse
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -18,7 +17,8 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
-from muscle_pictures import DATA, HERE, PEOPLE
+from muscle_pictures import PEOPLE
+from picture_options import DATA, HERE, asked
 
 from ecorche import (
     Character,
@@ -281,13 +281,5 @@ def main(folder: Path, cases: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    arguments.add_argument("folder", type=Path, nargs="?", default=Path("out") / "lines")
-    arguments.add_argument("--cases", help=f"Some of {', '.join(PICTURES)}")
-    asked = arguments.parse_args()
-    if not (DATA / "human").is_dir():
-        arguments.exit(2, f"{DATA}: no people there; set ECORCHE_DATA to the folder that holds human/\n")
-    wanted = list(PICTURES) if asked.cases is None else [name.strip() for name in asked.cases.split(",")]
-    if unknown := set(wanted) - set(PICTURES):
-        arguments.error(f"there is no {min(unknown)!r}; known: {', '.join(PICTURES)}")
-    main(asked.folder, wanted)
+    out, names = asked(__doc__, "lines", {"cases": PICTURES})
+    main(out, names["cases"])

@@ -9,14 +9,13 @@ coloured by activation, and the skin over them, translucent.
 
 from __future__ import annotations
 
-import argparse
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-from benchmarks.line_muscle_bodies import DATA, RangedBody, dog, leg
-from muscle_pictures import chosen
+from benchmarks.line_muscle_bodies import RangedBody, dog, leg
+from picture_options import asked
 
 from ecorche import Focus, Motion, perform, render_layers
 
@@ -63,15 +62,5 @@ def draw(path: Path, body: RangedBody, joint: str) -> None:
 
 
 if __name__ == "__main__":
-    arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    arguments.add_argument("folder", type=Path, nargs="?", default=Path("out") / "ranges")
-    arguments.add_argument("--who", help=f"Some of {', '.join(EVERYBODY)}")
-    arguments.add_argument("--what", help=f"Some of {', '.join(LOOKED_AT)}")
-    asked = arguments.parse_args()
-    if not (DATA / "dog").is_dir():
-        arguments.exit(2, f"{DATA}: no dog there; set ECORCHE_DATA to the folder that holds dog/ and leg/\n")
-    main(
-        asked.folder,
-        chosen(asked.who, EVERYBODY, arguments),
-        chosen(asked.what, LOOKED_AT, arguments),
-    )
+    out, names = asked(__doc__, "ranges", {"who": EVERYBODY, "what": LOOKED_AT}, ("dog", "leg"))
+    main(out, names["who"], names["what"])

@@ -9,14 +9,12 @@ for every pose a sheet of all people, with one scale of displacement.
 
 from __future__ import annotations
 
-import argparse
-import os
 import time
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
+from picture_options import DATA, HERE, asked
 
 from ecorche import (
     Character,
@@ -33,9 +31,6 @@ from ecorche import (
 )
 from ecorche.base.transforms import nearest_rotation
 from ecorche.render.layers import Layers
-
-HERE = Path(__file__).resolve().parent
-DATA = Path(os.environ.get("ECORCHE_DATA", HERE.parent.parent / "shared" / "data"))
 
 PEOPLE = {
     "muscular": "male_muscular_cmu_mb.glb",
@@ -130,28 +125,6 @@ def _say(started: float, path: Path) -> None:
     print(f"{time.perf_counter() - started:6.1f} s  {path}", flush=True)
 
 
-def chosen(text: str | None, known: Iterable[str], parser: argparse.ArgumentParser) -> list[str]:
-    """The names that an option asks for, of those known; all where it is not given."""
-    known = list(known)
-    names = known if text is None else [name.strip() for name in text.split(",")]
-    for name in names:
-        if name not in known:
-            parser.error(f"there is no {name!r}; known: {', '.join(known)}")
-    return names
-
-
 if __name__ == "__main__":
-    arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    arguments.add_argument("folder", type=Path, nargs="?", default=Path("out") / "pictures")
-    arguments.add_argument("--people", help=f"Some of {', '.join(PEOPLE)}")
-    arguments.add_argument("--poses", help=f"Some of {', '.join(POSES)}")
-    asked = arguments.parse_args()
-    if not (DATA / "human").is_dir():
-        arguments.exit(
-            2, f"{DATA}: no people there; set ECORCHE_DATA to the folder that holds human/ and cmu/\n"
-        )
-    main(
-        asked.folder,
-        chosen(asked.people, PEOPLE, arguments),
-        chosen(asked.poses, POSES, arguments),
-    )
+    out, names = asked(__doc__, "pictures", {"people": PEOPLE, "poses": POSES}, ("human", "cmu"))
+    main(out, names["people"], names["poses"])
