@@ -42,11 +42,11 @@ class BoxTree:
         return BoxTree(self.members, _boxes(lower[self.members], upper[self.members], self.leaf_count))
 
 
-def box_tree(lower: Floats, upper: Floats) -> BoxTree:
+def box_tree(lower: Floats, upper: Floats, largest_leaf: int = LARGEST_LEAF) -> BoxTree:
     """A tree of the members with these lower and upper corners [m], (members, 3) each; at least one."""
     count = len(lower)
     leaves = 1
-    while leaves * LARGEST_LEAF < count:
+    while leaves * largest_leaf < count:
         leaves *= 2
     leaf_size = -(-count // leaves)
     members = np.arange(leaves * leaf_size) % count
