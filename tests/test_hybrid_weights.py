@@ -1,8 +1,6 @@
-"""Weights on muscle joints: taken from limbs, folded within limbs, never more than there is."""
+"""Weights on muscle joints: taken from limbs, never more than there is."""
 
 from __future__ import annotations
-
-from itertools import combinations
 
 import numpy as np
 import pytest
@@ -12,7 +10,7 @@ from hypothesis import strategies as st
 from ecorche.errors import MeshError
 from ecorche.skeleton.skeleton import Skeleton
 from ecorche.skin.hybrid import HybridSkinning
-from ecorche.skin.hybrid_weights import MuscleWeights, hybrid_weights, limited
+from ecorche.skin.hybrid_weights import MuscleWeights, hybrid_weights
 from ecorche.skin.weights import SkinWeights, weights_from_table
 
 JOINTS, PARENTS = 3, np.array([0, 0, 1, 1, 2])
@@ -39,12 +37,6 @@ def dense(weights: SkinWeights, joints: int) -> np.ndarray:
     return table
 
 
-def poses(rng: np.random.Generator, count: int = 5) -> np.ndarray:
-    moved = np.zeros((count, len(LIMBS), 4, 4))
-    moved[:, :, :3] = rng.normal(0.0, 0.3, (count, len(LIMBS), 3, 4))
-    return moved
-
-
 @given(st.integers(0, 40))
 def test_a_limb_keeps_its_weight_with_its_muscle_joints(seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -65,54 +57,6 @@ def test_taken_from_all_joints_alike_their_proportions_stay(seed: int) -> None:
     left = found[:, :JOINTS].sum(axis=1)
     some = left > 1e-2
     np.testing.assert_allclose(found[some, :JOINTS] / left[some, None], dense(plain, JOINTS)[some], atol=2e-3)
-
-
-@given(st.integers(0, 25), st.sampled_from([3, 4, 5]))
-def test_folding_keeps_limbs_and_the_budget(seed: int, most: int) -> None:
-    rng = np.random.default_rng(seed)
-    points = rng.normal(size=(20, 3))
-    weights = hybrid_weights(some_weights(rng, 20), taken(rng, 20, from_parent=True), PARENTS, JOINTS)
-    few = limited(weights, most, LIMBS, points, poses(rng))
-    assert np.diff(few.starts).max() <= most
-    for limb in range(JOINTS):
-        of_limb = [dense(w, len(LIMBS))[:, limb == LIMBS].sum(axis=1) for w in (weights, few)]
-        np.testing.assert_allclose(of_limb[0], of_limb[1], atol=1e-6)
-
-
-def test_what_is_within_the_budget_stays_bit_for_bit() -> None:
-    rng = np.random.default_rng(1)
-    weights = hybrid_weights(some_weights(rng, 20), taken(rng, 20, from_parent=True), PARENTS, JOINTS)
-    assert limited(weights, 8, LIMBS, rng.normal(size=(20, 3)), poses(rng)) is weights
-
-
-def test_one_fold_is_the_best_of_all() -> None:
-    rng = np.random.default_rng(4)
-    weights = hybrid_weights(some_weights(rng, 12), taken(rng, 12, from_parent=True), PARENTS, JOINTS)
-    points, moved = rng.normal(size=(12, 3)), poses(rng)
-    table = dense(weights, len(LIMBS))
-    homogeneous = np.concatenate([points, np.ones((12, 1))], axis=1)
-    carried = np.einsum("fjab,vb->vfja", moved[:, :, :3], homogeneous)
-    for vertex in np.flatnonzero(np.diff(weights.starts) >= 4):
-        most = int(np.diff(weights.starts)[vertex]) - 1
-        few = dense(limited(weights, most, LIMBS, points, moved), len(LIMBS))[vertex]
-        held = np.flatnonzero(table[vertex] > 0.0)
-        errors = []
-        for a, b in combinations(held, 2):
-            if LIMBS[a] == LIMBS[b]:
-                for giver, taker in ((a, b), (b, a)):
-                    change = table[vertex, giver] * (carried[vertex, :, taker] - carried[vertex, :, giver])
-                    errors.append(np.sum(change**2))
-        ours = np.einsum("fja,j->fa", carried[vertex], few - table[vertex])
-        np.testing.assert_allclose(np.sum(ours**2), min(errors), rtol=1e-4)
-
-
-def test_more_limbs_than_influences_leave_the_strongest() -> None:
-    weights = weights_from_table([[0, 1, 2]], [[0.5, 0.2, 0.3]], JOINTS, "test")
-    few = limited(weights, 2, LIMBS, np.zeros((1, 3)), poses(np.random.default_rng(0)))
-    assert few.joints.tolist() == [0, 2]
-    np.testing.assert_allclose(few.weights, [0.625, 0.375], atol=1e-6)
-    with pytest.raises(MeshError, match="influences"):
-        limited(weights, 0, LIMBS, np.zeros((1, 3)), poses(np.random.default_rng(0)))
 
 
 @pytest.mark.parametrize("method", ["linear", "dual_quaternion", "contour"])

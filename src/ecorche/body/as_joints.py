@@ -25,7 +25,8 @@ from ecorche.muscles.muscle_joints import JoinedMuscles, JointedMuscles
 from ecorche.skeleton.kinematics import difference_from_bind
 from ecorche.skeleton.motion import Motion, held
 from ecorche.skeleton.skeleton import Skeleton
-from ecorche.skin.hybrid_weights import MuscleWeights, hybrid_weights, limited
+from ecorche.skin.hybrid_weights import MuscleWeights, hybrid_weights
+from ecorche.skin.influence_budget import limited
 from ecorche.skin.layout import Points
 from ecorche.skin.linear import LinearSkinning
 from ecorche.skin.spindle_joints import JOINTS_PER_MUSCLE, SpindleJoints
@@ -36,7 +37,7 @@ Floats = npt.NDArray[np.float64]
 INFLUENCES = 4
 """What every engine reads."""
 POSES = 48
-"""Poses that decide which influences are folded."""
+"""Poses that decide which influences are kept."""
 SHEARED = 1e-4
 """Shear from which on a joint is refused, 0.01 mm at skin 10 cm away; rounding in files makes a tenth."""
 
@@ -119,7 +120,7 @@ class JointedCharacter:
         )
 
     def limited(self, influences: int, poses: Motion) -> JointedCharacter:
-        """The same with at most so many influences a vertex, folded as it shows least in given poses.
+        """The same with at most so many influences a vertex, chosen as it shows least in given poses.
 
         Args:
             influences: At most so many.
@@ -163,7 +164,7 @@ def jointed_character(
         joints_per_muscle: At most so many along a muscle on each limb that its skin follows; None takes what
             suits each kind of muscle.
         influences: At most so many a vertex; None keeps all.
-        poses: Which poses decide what is folded to stay within the budget; None draws some.
+        poses: Which poses decide what is kept within the budget; None draws some.
     """
     require_bound(rig, character, rig.source)
     body = compile_body(character, skinning="linear", rig=rig)
