@@ -21,18 +21,7 @@ from ecorche.document.spec import VERSION, RigSpec
 from ecorche.errors import DocumentError
 from ecorche.skeleton.human_limits import human_joint, human_joint_names
 from ecorche.skeleton.joint_values import joint_from_values, values_from_joint
-
-FIXTURES = Path(__file__).parent / "fixtures"
-VALID: dict[str, Any] = json.loads((FIXTURES / "tube-version-4.ecorche").read_text())
-
-
-def refusal(change: Callable[[dict[str, Any]], object]) -> str:
-    """The message for the valid rig after one change."""
-    document = copy.deepcopy(VALID)
-    change(document)
-    with pytest.raises(DocumentError) as caught:
-        spec_from_text(text.layout(document), "man.ecorche")
-    return str(caught.value)
+from tube_document import FIXTURES, VALID, refusal
 
 
 def line_of(fragment: str, document: dict[str, Any]) -> int:

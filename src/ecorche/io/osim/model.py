@@ -41,18 +41,31 @@ class Coordinate:
 
 
 @dataclass(frozen=True, eq=False)
-class Axis:
+class Dependent:
+    """A number that coordinates decide.
+
+    Attributes:
+        coordinates: Names of those it depends on.
+        function: Of their values, gives the number [rad or m].
+    """
+
+    coordinates: tuple[str, ...]
+    function: Function
+
+    def at(self, values: Mapping[str, float]) -> float:
+        """The number for some values of all coordinates [rad or m]."""
+        return self.function([values[name] for name in self.coordinates])
+
+
+@dataclass(frozen=True, eq=False)
+class Axis(Dependent):
     """One of the six motions of a joint: a turn about, or a shift along, a direction.
 
     Attributes:
         direction: Unit, in the joint's frame, (3,).
-        coordinates: Names of those it depends on.
-        function: Of their values, gives the angle [rad] or the way [m].
     """
 
     direction: Floats
-    coordinates: tuple[str, ...]
-    function: Function
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,26 +92,22 @@ class OsimJoint:
         """Where the child body stands in the parent's frame, (4, 4)."""
         moved = np.eye(4)
         for axis in self.turns:
-            angle = axis.function([values[name] for name in axis.coordinates])
-            moved[:3, :3] = moved[:3, :3] @ matrix_from_xyzw(xyzw_from_axis_angle(axis.direction, angle))
+            turn = matrix_from_xyzw(xyzw_from_axis_angle(axis.direction, axis.at(values)))
+            moved[:3, :3] = moved[:3, :3] @ turn
         for axis in self.shifts:
-            moved[:3, 3] += axis.function([values[name] for name in axis.coordinates]) * axis.direction
+            moved[:3, 3] += axis.at(values) * axis.direction
         return np.asarray(self.in_parent @ moved @ inverse(self.in_child))
 
 
 @dataclass(frozen=True, eq=False)
-class Coupling:
+class Coupling(Dependent):
     """A coordinate that follows others.
 
     Attributes:
         name: The one that follows.
-        leaders: Those it follows.
-        function: Gives its value.
     """
 
     name: str
-    leaders: tuple[str, ...]
-    function: Function
 
 
 @dataclass(frozen=True, eq=False)
@@ -208,7 +217,7 @@ class OsimModel:
                 )
             values[name] = float(value)
         for coupling in self.couplings:
-            values[coupling.name] = coupling.function([values[name] for name in coupling.leaders])
+            values[coupling.name] = coupling.at(values)
         return values
 
     def bodies(self, values: Mapping[str, float]) -> dict[str, Floats]:

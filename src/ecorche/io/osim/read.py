@@ -131,9 +131,9 @@ def _joint(element: Element, where: str) -> OsimJoint:
     turns: tuple[Axis, ...] = ()
     shifts: tuple[Axis, ...] = ()
     if element.tag == "PinJoint":
-        turns = (Axis(np.array([0.0, 0.0, 1.0]), led, Linear((1.0, 0.0))),)
+        turns = (Axis(led, Linear((1.0, 0.0)), np.array([0.0, 0.0, 1.0])),)
     elif element.tag == "SliderJoint":
-        shifts = (Axis(np.array([1.0, 0.0, 0.0]), led, Linear((1.0, 0.0))),)
+        shifts = (Axis(led, Linear((1.0, 0.0)), np.array([1.0, 0.0, 0.0])),)
     elif element.tag == "CustomJoint":
         motions = [_axis(element, motion, where) for motion in _MOTIONS]
         turns, shifts = tuple(motions[:3]), tuple(motions[3:])
@@ -149,14 +149,14 @@ def _joint(element: Element, where: str) -> OsimJoint:
 def _axis(element: Element, motion: str, where: str) -> Axis:
     found = element.find(f"SpatialTransform/TransformAxis[@name='{motion}']")
     if found is None:
-        return Axis(np.array([1.0, 0.0, 0.0]), (), Constant(0.0))
+        return Axis((), Constant(0.0), np.array([1.0, 0.0, 0.0]))
     where = f"{where}, {motion}"
     names = (found.findtext("coordinates") or "").split()
     holder = found if found.find("function") is None else child(found, "function", where)
     function: Function = read_function(holder, where)
     if isinstance(function, Constant):
         names = []
-    return Axis(direction(numbers(found, "axis", where, 3), where), tuple(names), function)
+    return Axis(tuple(names), function, direction(numbers(found, "axis", where, 3), where))
 
 
 def _couplings(model: Element, coordinates: Mapping[str, Coordinate], file: str) -> tuple[Coupling, ...]:
@@ -172,7 +172,7 @@ def _couplings(model: Element, coordinates: Mapping[str, Coordinate], file: str)
         function = read_function(child(element, "coupled_coordinates_function", where), where)
         if element.find("scale_factor") is not None:
             function = Scaled(function, numbers(element, "scale_factor", where, 1)[0])
-        found.append(Coupling(name, leaders, function))
+        found.append(Coupling(leaders, function, name))
     return tuple(found)
 
 
