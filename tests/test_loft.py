@@ -19,7 +19,8 @@ from ecorche.errors import EcorcheError
 from ecorche.muscles.loft import THINNEST, Loft, loft
 from ecorche.muscles.loft_mesh import DRAWN_IN, LoftSurfaces, loft_surfaces
 from ecorche.muscles.lofted import LoftedMuscle, Rings, Wrap
-from ecorche.muscles.lofted_posing import Lofts, PosedLofts
+from ecorche.muscles.lofted_posing import Lofts
+from ecorche.muscles.posed_lofts import PosedLofts
 from ecorche.muscles.wrapping import ANGLE
 from ecorche.skeleton.skeleton import Skeleton
 

@@ -21,7 +21,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ecorche.errors import EcorcheError
-from ecorche.muscles.lofted_posing import Lofts, PosedLofts
+from ecorche.muscles.lofted_posing import Lofts
+from ecorche.muscles.posed_lofts import PosedLofts
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int32]
@@ -88,8 +89,8 @@ class LoftSurfaces:
         """Origin, rings and insertion of one muscle, (vertices, 3)."""
         angle = 2.0 * np.pi * np.arange(self.sides) / self.sides
         u, junction = self.u[muscle], self._junctions[muscle]
-        rings = _rings(posed, muscle, u, angle)
-        ends = np.stack([posed.curves.rows[muscle, :3], posed.curves.rows[muscle, 3:6]])
+        rings = posed.rings(muscle, u, angle)
+        ends = posed.rings(muscle, [0.0, 1.0], angle[:1])[:, 0]
         if junction is not None:
             bridge = _bridge(posed, muscle, junction, u, angle)
             own = (u - junction.ring) * (1 - 2 * junction.end) >= 0.0
@@ -128,29 +129,18 @@ def loft_surfaces(lofts: Lofts, *, rings: int = 24, sides: int = 20) -> LoftSurf
     )
 
 
-def _rings(posed: PosedLofts, muscle: int, u: Floats, angle: Floats) -> Floats:
-    """Rings of vertices (K, sides, 3) on the sections at shares u (K,), at angles from out to side."""
-    axes, stretch, centre = posed.sections(muscle, u)
-    flat = np.stack([np.cos(angle), np.sin(angle)], axis=-1) @ np.swapaxes(stretch, -1, -2) + centre[:, None]
-    rings: Floats = (
-        axes.points[:, None] + flat[..., :1] * axes.out[:, None] + flat[..., 1:] * axes.side[:, None]
-    )
-    return rings
-
-
 def _bridge(posed: PosedLofts, muscle: int, junction: _Junction, u: Floats, angle: Floats) -> Floats:
     """Rings (K, sides, 3) from the transition curve in the trunk to the branch's first ring of its own."""
     inner = junction.turn + junction.sense * angle
-    axes, stretch, centre = posed.sections(junction.trunk, [junction.at])
-    flat = DRAWN_IN * np.stack([np.cos(inner), np.sin(inner)], axis=-1) @ stretch[0].T + centre[0]
-    start = axes.points[0] + flat[:, :1] * axes.out[0] + flat[:, 1:] * axes.side[0]
+    along = posed.axes(junction.trunk, [junction.at]).along[0]
+    start = posed.rings(junction.trunk, [junction.at], inner)[0]
+    start = start.mean(axis=0) + DRAWN_IN * (start - start.mean(axis=0))
     sign = 1.0 - 2.0 * junction.end
-    ring, further = _rings(posed, muscle, np.array([junction.ring, junction.ring + sign * _STEP]), angle)
+    ring, further = posed.rings(muscle, [junction.ring, junction.ring + sign * _STEP], angle)
     # from the transition curve (0) to the ring (1); the slopes there are the trunk's and the branch's own
     span = junction.ring if junction.end == 0 else 1.0 - junction.ring
     leaving = ring.mean(axis=0) - start.mean(axis=0)
-    reach = float(leaving @ axes.along[0])
-    first = reach * axes.along[0]
+    first = float(leaving @ along) * along
     last = (further - ring) * (span / _STEP)
     x = np.clip((u if junction.end == 0 else 1.0 - u) / span, 0.0, 1.0)[:, None, None]
     bridge: Floats = (

@@ -1,13 +1,13 @@
 """Muscles found in the skin, ready to be posed: root curves, shapes, and muscles as joints.
 
 Text 001, "Muscle Deformation": the root curve says where a muscle runs and how long it is, its shape reads
-that and keeps the volume. See `wrapping`, `loft`, `loft_frames` and `loft_joints`.
+that and keeps the volume. See `wrapping`, `loft`, `posed_lofts` and `loft_joints`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +17,8 @@ from ecorche.errors import EcorcheError
 from ecorche.muscles.activation import bulge_from_activation
 from ecorche.muscles.extended_joints import difference_of, extend, keep
 from ecorche.muscles.loft import Loft, loft
-from ecorche.muscles.loft_frames import SectionAxes, posed_axes
+from ecorche.muscles.loft_flesh import SIDES, STATIONS, Flesh
+from ecorche.muscles.loft_frames import SectionAxes, directions_at_bind
 from ecorche.muscles.loft_joints import (
     ALONG,
     FRAME,
@@ -30,58 +31,16 @@ from ecorche.muscles.loft_joints import (
 )
 from ecorche.muscles.loft_plan import LARGEST_BULGE, StandingJoints, loft_plan
 from ecorche.muscles.lofted import LoftedMuscle
+from ecorche.muscles.lofts_in_flesh import LoftsInFlesh
 from ecorche.muscles.muscle_joints import MuscleJoints
 from ecorche.muscles.posed_joints import MOVED, TURN, pose_joints
+from ecorche.muscles.posed_lofts import PosedLofts, section_points
 from ecorche.muscles.root_curves import PosedCurves, RootCurves, root_curves
 from ecorche.skeleton.skeleton import Skeleton
 
 Floats = npt.NDArray[np.float64]
 
 JOINTS_PER_MUSCLE = 3
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class PosedLofts:
-    """The muscles in one pose.
-
-    Attributes:
-        lofts: What was posed.
-        curves: Their root curves, one row a muscle.
-        turn: Rotations of the joints, (joints, TURN).
-        dilation: κ of each muscle, (M,).
-        bulge: T of each muscle, (M,).
-    """
-
-    lofts: Lofts
-    curves: PosedCurves
-    turn: Floats
-    dilation: Floats
-    bulge: Floats
-
-    def axes(self, muscle: int, u: npt.ArrayLike) -> SectionAxes:
-        """Places and section axes of a muscle at shares ``u`` (K,) of its length."""
-        one, row = self.lofts.muscles[muscle], slice(muscle, muscle + 1)
-        at_bind = PosedCurves(self.lofts.curves.bind.rows[row]).at(u)[1][0]
-        points, tangents = (value[0] for value in PosedCurves(self.curves.rows[row]).at(u))
-        return posed_axes(one, points, tangents, at_bind, self.turn[one.carrier].reshape(3, 4)[:, :3])
-
-    def sections(self, muscle: int, u: npt.ArrayLike) -> tuple[SectionAxes, Floats, Floats]:
-        """Axes as above, stretches (K, 2, 2) and centres (K, 2) [m] of the sections along (out, side).
-
-        A point of a section is ``points + (out, side) · (centre + stretch @ (cos φ, sin φ))``.
-        """
-        u = np.asarray(u, np.float64)
-        shape = self.lofts.shapes[muscle]
-        stretch, centre = shape.at(u)
-        gain = self.lofts.gains[muscle]
-        factor = (1.0 + self.dilation[muscle] * shape.bulging(u)) ** gain
-        tension = np.array([self.bulge[muscle], 1.0 / self.bulge[muscle]]) ** gain
-        return self.axes(muscle, u), stretch * factor[:, None, None] * tension[:, None], centre
-
-    def volumes(self) -> Floats:
-        """Of the straightened muscles [m³], (M,): tension does not change them."""
-        shapes = zip(self.lofts.shapes, self.curves.lengths, self.dilation, strict=True)
-        return np.array([float(shape.volume(length, kappa)) for shape, length, kappa in shapes])
 
 
 class Lofts:
@@ -94,13 +53,14 @@ class Lofts:
             of its rings.
         carriers: The joints that carry muscle joints of each muscle; None is the one it lies on.
         gains: By how much more each swells than its volume and tension ask for, (M,); None is 1, as much.
+        flesh: What moves the flesh round each, with which it is drawn; none draws them on their root curves.
 
     Attributes:
         curves: The root curves.
         shapes: The shapes at bind.
         joints: The muscle joints at bind.
         joint_places: Where along its muscle each stands at bind, share of the length, (K,).
-        gains: As given, (M,).
+        gains, flesh: As given.
     """
 
     def __init__(
@@ -111,6 +71,7 @@ class Lofts:
         joints_per_muscle: int = JOINTS_PER_MUSCLE,
         carriers: Sequence[Sequence[int]] | None = None,
         gains: Sequence[float] | None = None,
+        flesh: Sequence[Flesh] = (),
     ) -> None:
         if joints_per_muscle < 1:
             raise EcorcheError(
@@ -121,6 +82,7 @@ class Lofts:
         self.curves: RootCurves = root_curves(self.muscles, skeleton.joint_count)
         self.shapes: tuple[Loft, ...] = tuple(loft(m.rings, f"muscle {m.name!r}") for m in self.muscles)
         self.gains = np.ones(len(self.muscles)) if gains is None else np.array(gains, np.float64)
+        self.flesh = tuple(flesh)
         hung = carriers or [(m.carrier,) for m in self.muscles]
         standing = loft_plan(self.muscles, self.curves, self.shapes, self.gains, joints_per_muscle, hung)
         self._plan, self.joint_places = standing.plan, standing.places
@@ -154,9 +116,22 @@ class Lofts:
         flat = np.empty((len(moved), MOVED))
         if not pose_joints(self._plan.turning, NO_SCAPULAE, NO_VECTORS, moved, flat, turn):
             raise self._refusal()
-        relative = curves.lengths / self.curves.bind.lengths
-        kappa = np.array([float(s.dilation(r)) for s, r in zip(self.shapes, relative, strict=True)])
-        return PosedLofts(self, curves, turn, kappa, tension)
+        kind = LoftsInFlesh if self.flesh else PosedLofts
+        return kind(self, moved, curves, turn, tension)
+
+    def axes_at_bind(self, muscle: int, u: Floats) -> SectionAxes:
+        """Places and section axes of a muscle at bind, at shares ``u`` (K,) of its length."""
+        points, tangents = (v[0] for v in PosedCurves(self.curves.bind.rows[muscle : muscle + 1]).at(u))
+        out = directions_at_bind(self.muscles[muscle], tangents)
+        return SectionAxes(points, tangents, out, np.cross(tangents, out))
+
+    @cached_property
+    def rings_at_bind(self) -> tuple[tuple[SectionAxes, Floats], ...]:
+        """Axes and points (STATIONS, SIDES, 3) of every muscle where its flesh is told, at bind [m]."""
+        u, angle = np.linspace(0.0, 1.0, STATIONS), 2.0 * np.pi * np.arange(SIDES) / SIDES
+        axes = [self.axes_at_bind(number, u) for number in range(len(self.muscles))]
+        shapes = zip(axes, self.shapes, strict=True)
+        return tuple((still, section_points(still, *shape.at(u), angle)) for still, shape in shapes)
 
     def difference(self, skeleton_difference: Floats, bulge: Floats) -> Floats:
         """``M − I`` of the muscle joints, (K, 4, 4): see `JointedMuscles`."""

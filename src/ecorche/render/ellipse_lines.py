@@ -54,17 +54,8 @@ class EllipseLines:
         """Vertices [m] (vertex_count, 3) for joints ``M − I`` (joints, 4, 4) and the bulge T (muscles,)."""
         posed = self._lofts.posed(difference, bulge)
         angle = 2.0 * np.pi * np.arange(SIDES) / SIDES
-        circle = np.stack([np.cos(angle), np.sin(angle)])
         lines = [np.zeros((0, 3))]
         for number, muscle in enumerate(self._lofts.muscles):
-            axes, stretch, centre = posed.sections(number, muscle.rings.u)
-            flat = centre[:, None] + np.swapaxes(stretch @ circle, 1, 2)
-            lines.append(
-                (
-                    axes.points[:, None]
-                    + flat[..., :1] * axes.out[:, None]
-                    + flat[..., 1:] * axes.side[:, None]
-                ).reshape(-1, 3)
-            )
+            lines.append(posed.rings(number, muscle.rings.u, angle).reshape(-1, 3))
             lines.append(posed.axes(number, np.linspace(0.0, 1.0, ROOT_POINTS)).points)
         return self._tubes.points(np.concatenate(lines), self._radius)

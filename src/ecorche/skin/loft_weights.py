@@ -22,7 +22,8 @@ import numpy.typing as npt
 
 from ecorche.base.mesh import coincident_groups
 from ecorche.base.smooth_step import smooth_step
-from ecorche.muscles.lofted_posing import Lofts, PosedLofts
+from ecorche.muscles.lofted_posing import Lofts
+from ecorche.muscles.posed_lofts import PosedLofts
 from ecorche.skin.hybrid_weights import MuscleWeights
 from ecorche.skin.weights import SkinWeights
 

@@ -1,0 +1,101 @@
+"""What moves the flesh round muscles found in the skin: the weights of the skin nearest to it.
+
+Skin on the far side of a gap, as an arm's that hangs beside the trunk, is near too, but turns its outside to
+the muscle: it does not count.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from ecorche.base.rotations import normalise
+from ecorche.base.smooth_step import smooth_step
+from ecorche.muscles.loft_flesh import SIDES, STATIONS, Flesh
+from ecorche.muscles.lofted_posing import Lofts
+from ecorche.skin.loft_weights import FADE
+from ecorche.skin.weights import SkinWeights
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+NEAREST, COUNTED = 48, 16
+"""So many vertices are looked at from a place, and so many of those that face away from it count."""
+FACING = -0.5
+"""Cosine between the way to a vertex and its normal below which it is across a gap."""
+FLATTEST = 0.1
+"""Vertices nearer than this share of the furthest that counts are no nearer."""
+EVENED = 2
+"""How often weights are brought half-way to the mean of those beside them, along and round a muscle."""
+SLIGHT = 1e-3
+"""Joints with a smaller share everywhere are left out."""
+
+
+def flesh_round(
+    points: npt.ArrayLike, triangles: npt.ArrayLike, weights: SkinWeights, lofts: Lofts
+) -> tuple[Flesh, ...]:
+    """What moves the flesh round every muscle.
+
+    Args:
+        points: The skin at bind [m], shape (V, 3).
+        triangles: Its triangles, shape (T, 3).
+        weights: Its weights.
+        lofts: The muscles, on their root curves.
+    """
+    from scipy.spatial import cKDTree
+
+    skin, corners = np.asarray(points, np.float64), np.asarray(triangles, np.int64).reshape(-1, 3)
+    used = np.unique(corners)
+    normals, tree = _normals(skin, corners)[used], cKDTree(skin[used])
+    joints, shares = weights.padded()
+    joints, shares = joints[used], shares[used]
+    u, found = np.linspace(0.0, 1.0, STATIONS), []
+    for (_, rings), shape in zip(lofts.rings_at_bind, lofts.shapes, strict=True):
+        places = rings.reshape(-1, 3)
+        near, counts = _nearest(places, tree, skin[used], normals)
+        table = np.zeros((len(places), lofts.curves.joint_count))
+        row = np.arange(len(places))[:, None, None]
+        np.add.at(table, (row, joints[near]), counts[..., None] * shares[near])
+        table = _evened(table.reshape(STATIONS, SIDES, -1))
+        mine = np.flatnonzero(table.max(axis=(0, 1)) > SLIGHT)
+        own = table[..., mine] / table[..., mine].sum(axis=-1, keepdims=True)
+        first, last = shape.knots[[1, -2]]
+        shown = smooth_step((u - max(first - 0.5 * FADE, 0.0)) / FADE)
+        shown = shown * smooth_step((min(last + 0.5 * FADE, 1.0) - u) / FADE)
+        found.append(Flesh(mine, own, shown))
+    return tuple(found)
+
+
+def _nearest(places: Floats, tree: object, skin: Floats, normals: Floats) -> tuple[Ints, Floats]:
+    """The vertices (P, n) that count at places (P, 3), and how much, together 1."""
+    count = min(NEAREST, len(skin))
+    far, near = tree.query(places, count)  # type: ignore[attr-defined]
+    far, near = far.reshape(-1, count), near.reshape(-1, count)
+    away = skin[near] - places[:, None]
+    faces = np.sum(away * normals[near], axis=-1) >= FACING * far
+    faces |= ~faces.any(axis=1, keepdims=True)
+    # of those that count, the nearest
+    rank = np.argsort(~faces, axis=1, kind="stable")[:, :COUNTED]
+    far, near, faces = (np.take_along_axis(v, rank, axis=1) for v in (far, near, faces))
+    furthest = np.where(faces, far, 0.0).max(axis=1, keepdims=True)
+    gap = np.maximum(far / np.where(furthest > 0.0, furthest, 1.0), FLATTEST)
+    counts = np.where(faces, gap**-4.0, 0.0)
+    return near, counts / counts.sum(axis=1, keepdims=True)
+
+
+def _normals(skin: Floats, corners: Ints) -> Floats:
+    """Unit normals of vertices (V, 3), zero of those without a triangle."""
+    a, b, c = (skin[corners[:, k]] for k in range(3))
+    face, total = np.cross(b - a, c - a), np.zeros_like(skin)
+    for k in range(3):
+        np.add.at(total, corners[:, k], face)
+    return normalise(total)
+
+
+def _evened(table: Floats) -> Floats:
+    """Weights (STATIONS, SIDES, joints) evened along the muscle and round it."""
+    for _ in range(EVENED):
+        round_ = 0.5 * table + 0.25 * (np.roll(table, 1, axis=1) + np.roll(table, -1, axis=1))
+        table = round_.copy()
+        table[1:-1] = 0.5 * round_[1:-1] + 0.25 * (round_[:-2] + round_[2:])
+    return table
