@@ -1,0 +1,1 @@
+"""Fat: an elastic solid between what lies beneath and the skin."""

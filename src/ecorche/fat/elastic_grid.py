@@ -1,0 +1,289 @@
+"""Fat as an elastic solid: voxels on a grid, some of whose nodes are held; the others move freely.
+
+Thesis, 5.4. Displacements are measured in a frame that goes with the body, so that numbers stay small however
+far it walks, and what the frame does acts as inertia. Forces are those of `voxel_forces`, time passes in
+`explicit_steps`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ecorche.errors import EcorcheError
+from ecorche.fat.elasticity import Tissue
+from ecorche.fat.explicit_steps import stable_step, take_steps
+from ecorche.fat.voxel_forces import VOXELS, add_forces
+
+Floats = npt.NDArray[np.float32]
+Doubles = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int32]
+
+_HALVINGS = 6
+"""How often a step is halved that turns out too long: a solid that is pressed hard gets stiffer."""
+_TOLERANCE = 1e-3
+"""Of the search for the fastest mode, relative."""
+
+
+@dataclass(frozen=True)
+class FrameMotion:
+    """How the frame moves that displacements are measured in, at one moment; all vectors in its own axes.
+
+    Attributes:
+        acceleration: Of its origin, less the gravity that acts, [m/s²], (3,).
+        turning: Angular velocity [rad/s], (3,).
+        turning_faster: Angular acceleration [rad/s²], (3,).
+    """
+
+    acceleration: Doubles
+    turning: Doubles
+    turning_faster: Doubles
+
+    @property
+    def row(self) -> Doubles:
+        """The three in a row, (9,)."""
+        return np.concatenate([self.acceleration, self.turning, self.turning_faster])
+
+
+class ElasticGrid:
+    """Voxels of one or several tissues, and the state of their nodes.
+
+    Args:
+        voxels: Which are there, (X, Y, Z).
+        size: Of a voxel's edge h [m].
+        tissue: What they are made of.
+        held: Which nodes are moved from outside, (X + 1, Y + 1, Z + 1); the others are free.
+        corner: Where node (0, 0, 0) lies in the body's frame [m], (3,).
+        stiffness: Young's modulus of each voxel as a share of the tissue's, (X, Y, Z); None: 1.
+
+    Attributes:
+        places: Grid numbers of the nodes there are, (nodes, 3), in order.
+        rest: Where they lie [m], (nodes, 3).
+        held: Which of them are held, (nodes,).
+        step: The time step that is stable [s].
+    """
+
+    def __init__(
+        self,
+        voxels: npt.NDArray[np.bool_],
+        size: float,
+        tissue: Tissue,
+        held: npt.NDArray[np.bool_],
+        *,
+        corner: npt.ArrayLike = (0.0, 0.0, 0.0),
+        stiffness: npt.ArrayLike | None = None,
+    ) -> None:
+        alive = np.asarray(voxels, np.bool_)
+        if alive.ndim != 3 or not alive.any():
+            raise EcorcheError("there is no voxel", where="fat", remedy="Choose smaller ones, or more fat")
+        if not size > 0.0:
+            raise EcorcheError(f"voxels measure {size:g} m", where="fat", remedy="Give some 0.01 m")
+        shape = tuple(n + 1 for n in alive.shape)
+        if held.shape != shape:
+            raise EcorcheError(
+                f"held nodes of shape {held.shape} do not fit voxels of {alive.shape}",
+                where="fat",
+                remedy=f"Give shape {shape}",
+            )
+        self.voxels, self.size, self.tissue = alive, float(size), tissue
+        # eights of voxels run along the last axis, and one node beyond them
+        self._row = -(-alive.shape[2] // VOXELS) * VOXELS + 1
+        self._slab = self._row * shape[1]
+        self._whole = -(-(self._slab * shape[0]) // VOXELS) * VOXELS + VOXELS
+        share = np.ones(alive.shape) if stiffness is None else np.broadcast_to(stiffness, alive.shape)
+        self._stiffness = np.where(alive, share, 0.0)
+        stiff = self._spread(self._stiffness)
+        self._shear = (tissue.shear * size / 16.0 * stiff).astype(np.float32)
+        self._bulk = ((tissue.bulk + tissue.shear) * size / 16.0 * stiff).astype(np.float32)
+        self._runs = self._eights(alive)
+        mass = np.zeros(shape)
+        for i, j, k in np.ndindex(2, 2, 2):
+            mass[i : i + alive.shape[0], j : j + alive.shape[1], k : k + alive.shape[2]] += alive
+        self._mass = self._spread(mass * tissue.density * size**3 / 8.0)
+        self.places = np.argwhere(mass > 0.0)
+        self.rest = np.asarray(corner, np.float64) + size * self.places
+        self.held = held[tuple(self.places.T)]
+        self._flat = (self.places @ [self._slab, self._row, 1]).astype(np.int32)
+        self._free = self._flat[~self.held]
+        self._inverse = np.zeros(self._whole, np.float32)
+        self._inverse[self._free] = 1.0 / self._mass[self._free]
+        self._rest = np.zeros(3 * self._whole, np.float32)
+        self._rest.reshape(3, -1)[:, self._flat] = self.rest.T
+        self.displacement, self.velocity = (np.zeros(3 * self._whole, np.float32) for _ in range(2))
+        self._sheared, self._pressed, self._force = (np.zeros_like(self.velocity) for _ in range(3))
+        self.step = self._stable_step()
+
+    def __repr__(self) -> str:
+        return (
+            f"ElasticGrid({len(self.rest)} nodes, {int(self.held.sum())} held, step {1e3 * self.step:.3f} ms)"
+        )
+
+    def _spread(self, values: Doubles) -> Doubles:
+        """Values on the grid of nodes or voxels in the order of kernels, (whole,)."""
+        spread = np.zeros((self.voxels.shape[0] + 1, self.voxels.shape[1] + 1, self._row))
+        spread[: values.shape[0], : values.shape[1], : values.shape[2]] = values
+        return np.concatenate([spread.ravel(), np.zeros(self._whole - spread.size)])
+
+    def _eights(self, alive: npt.NDArray[np.bool_]) -> Ints:
+        """Where eights of voxels begin that have at least one."""
+        padded = np.zeros((*alive.shape[:2], self._row - 1), np.bool_)
+        padded[:, :, : alive.shape[2]] = alive
+        eights = padded.reshape(*alive.shape[:2], -1, VOXELS).any(axis=3)
+        return np.asarray(np.argwhere(eights) @ [self._slab, self._row, VOXELS], np.int32)
+
+    def _of_nodes(self, flat: Floats) -> Doubles:
+        return np.asarray(flat.reshape(3, -1)[:, self._flat].T, np.float64)
+
+    @property
+    def displacements(self) -> Doubles:
+        """Of the nodes from rest [m], (nodes, 3)."""
+        return self._of_nodes(self.displacement)
+
+    @property
+    def velocities(self) -> Doubles:
+        """Of the nodes [m/s], (nodes, 3)."""
+        return self._of_nodes(self.velocity)
+
+    @property
+    def masses(self) -> Doubles:
+        """Of the nodes [kg], (nodes,)."""
+        return np.asarray(self._mass[self._flat])
+
+    def displace(self, displacements: npt.ArrayLike, velocities: npt.ArrayLike | None = None) -> None:
+        """Put all nodes somewhere, (nodes, 3) [m], with velocities [m/s], at rest where none are given."""
+        self.displacement.reshape(3, -1)[:, self._flat] = np.asarray(displacements, np.float32).T
+        speeds = np.zeros((len(self.rest), 3)) if velocities is None else np.asarray(velocities)
+        self.velocity.reshape(3, -1)[:, self._flat] = speeds.astype(np.float32).T
+
+    def forces(self) -> Doubles:
+        """Elastic forces on the nodes where they are now [N], (nodes, 3)."""
+        return self._of_nodes(self._elastic(self.displacement))
+
+    def energy(self) -> float:
+        """Elastic energy of the nodes' displacements [J], as `voxel_forces` has it."""
+        terms = self._terms() / self.size
+        gradient = 2.0 * np.stack([terms[4], terms[2], terms[1]], axis=-1)[self.voxels]
+        deformation = gradient + np.eye(3)
+        swelling = np.linalg.det(deformation) - 1.0
+        bent = (8.0 / 3.0) * (terms[3] ** 2 + terms[5] ** 2 + terms[6] ** 2) + (4.0 / 3.0) * terms[7] ** 2
+        squares = (deformation**2).sum(axis=(1, 2)) - 3.0 + bent.sum(axis=-1)[self.voxels]
+        stiff = self._stiffness[self.voxels]
+        shear, bulk = stiff * self.tissue.shear, stiff * (self.tissue.bulk + self.tissue.shear)
+        dense = 0.5 * shear * squares - shear * swelling + 0.5 * bulk * swelling**2
+        return float(self.size**3 * dense.sum())
+
+    def kinetic_energy(self) -> float:
+        """Of the free nodes, in the body's frame [J]."""
+        free = ~self.held
+        return float(0.5 * (self.masses[free, None] * self.velocities[free] ** 2).sum())
+
+    def volume(self) -> float:
+        """Of all voxels as they are now, each by the gradient at its middle [m³]."""
+        terms = self._terms() / self.size
+        gradient = 2.0 * np.stack([terms[4], terms[2], terms[1]], axis=-1)[self.voxels]
+        return float(self.size**3 * np.linalg.det(gradient + np.eye(3)).sum())
+
+    def _terms(self) -> Doubles:
+        """The terms c_s of `voxel_forces` of all voxels' displacements [m], (8, X, Y, Z, 3)."""
+        shape = 3, self.voxels.shape[0] + 1, self.voxels.shape[1] + 1, self._row
+        grid = self.displacement.reshape(3, -1)[:, : self._slab * shape[1]].reshape(shape)
+        values = np.moveaxis(grid[..., : self.voxels.shape[2] + 1], 0, -1).astype(np.float64)[None]
+        for axis in (3, 2, 1):
+            before, after = (np.take(values, range(f, values.shape[axis] - 1 + f), axis) for f in (0, 1))
+            values = np.stack([before + after, after - before], axis=1).reshape(-1, *before.shape[1:])
+        return values[[0, 4, 2, 6, 1, 5, 3, 7]] / 8.0
+
+    def _elastic(self, displacement: Floats, bulk: Floats | None = None) -> Floats:
+        force = np.zeros_like(displacement)
+        bulk = self._bulk if bulk is None else bulk
+        add_forces(
+            self._runs,
+            self._row,
+            self._slab,
+            self._whole,
+            self.size,
+            self._shear,
+            bulk,
+            displacement,
+            displacement,
+            force,
+        )
+        return force
+
+    def _stable_step(self) -> float:
+        """From the fastest modes of the free nodes, with and without pressure."""
+        if not len(self._free):
+            return np.inf
+        # viscosity is that of a solid without λ
+        whole, shear = self._fastest(self._bulk), self._fastest(self._shear)
+        return stable_step(whole, shear, self.tissue.viscosity)
+
+    def _fastest(self, bulk: Floats) -> float:
+        """The largest angular frequency ω [rad/s] of the free nodes."""
+        from scipy.sparse.linalg import LinearOperator, eigsh
+
+        free, lightness = self._free, np.sqrt(self._inverse[self._free].astype(np.float64))
+        small = 1e-4 * self.size  # so that the forces are linear
+
+        def pulled(mode: Doubles) -> Doubles:
+            moved = np.zeros((3, self._whole), np.float32)
+            moved[:, free] = small * mode.reshape(3, -1) * lightness / lightness.max()
+            force = self._elastic(moved.ravel(), bulk).reshape(3, -1)[:, free]
+            return np.asarray(-force * (lightness * lightness.max() / small)).ravel()
+
+        count = 3 * len(free)
+        operator = LinearOperator((count, count), pulled, dtype=np.float64)
+        start = np.random.default_rng(0).normal(size=count)
+        largest = eigsh(operator, 1, which="LA", v0=start, tol=_TOLERANCE, return_eigenvectors=False)
+        return float(np.sqrt(largest[0] * (1.0 + 2.0 * _TOLERANCE)))
+
+    def advance(
+        self,
+        seconds: float,
+        *,
+        motion: FrameMotion | None = None,
+        held_to: npt.ArrayLike | None = None,
+        step: float | None = None,
+    ) -> int:
+        """Let time pass; returns how many steps were taken.
+
+        Args:
+            seconds: How long.
+            motion: Of the frame, constant over this time; None stands still without gravity.
+            held_to: Where held nodes are at the end [m from rest], (held, 3); they go there evenly.
+            step: Another largest step than the stable one [s].
+        """
+        largest = self.step if step is None else step
+        count = max(1, int(np.ceil(seconds / largest - 1e-9)))
+        row = np.zeros(9) if motion is None else motion.row
+        held = self._flat[self.held]
+        target = self.displacement.reshape(3, -1)[:, held].T if held_to is None else held_to
+        before = self.displacement.copy(), self.velocity.copy()
+        for _ in range(_HALVINGS + 1):
+            fine = take_steps(
+                (self._runs, self._row, self._slab, self._whole, self.size, self._shear, self._bulk),
+                self._inverse,
+                self._rest,
+                held,
+                np.ascontiguousarray(target, np.float32),
+                row.astype(np.float32),
+                np.float32(self.tissue.viscosity),
+                np.float32(seconds / count),
+                count,
+                self.displacement,
+                self.velocity,
+                self._sheared,
+                self._pressed,
+                self._force,
+            )
+            if fine:
+                return count
+            self.displacement[:], self.velocity[:] = before
+            count *= 2
+        raise EcorcheError(
+            f"the solid flies apart even at a step of {500.0 * seconds / count:.3g} ms",
+            where="fat",
+            remedy="Move what holds it less suddenly, or give it a stiffer tissue",
+        )
