@@ -26,7 +26,7 @@ def arm(data: Path) -> Measured:
 @pytest.fixture(scope="module")
 def calf(data: Path) -> Measured:
     assert data.resolve() == line_muscle_bodies.DATA.resolve()
-    return Measured(leg(frozenset({"gastrocnemius_lateral", "soleus"})))
+    return Measured(leg(frozenset({"gastrocnemius", "soleus"})))
 
 
 def test_a_dogs_arm_at_the_ends_of_its_range(arm: Measured, figure: Figure) -> None:
@@ -51,13 +51,13 @@ def test_a_mans_calf_keeps_volume_between_bone_and_skin_as_the_ankle_turns(
 ) -> None:
     still = calf.character.skeleton.bind_local
     before = calf.outside(calf.shape(still).points, still)
-    for share in (-1.0, 1.0):
+    for share in (-1.0, -0.5, 1.0):
         local = calf.body.posed({"ankle": share})
         shape = calf.shape(local)
         outside = calf.outside(shape.points, local)
-        figure(f"calf, ankle at {share:+g}: out of the skin", 1e3 * float(outside.max()), 4.0, "mm")
+        figure(f"calf, ankle at {share:+g}: out of the skin", 1e3 * float(outside.max()), 1.0, "mm")
         assert shape.finite
         assert np.abs(shape.volume - 1.0).max() < 1e-6
         assert shape.turned.sum() <= 0.001 * calf.triangles.sum()
         assert calf.too_deep(shape).max() < 0.0
-        assert (outside - np.maximum(before, 0.0)).max() < 0.004  # the skin does not follow them yet
+        assert (outside - np.maximum(before, 0.0)).max() < 0.001  # 4.1 mm when they swelled evenly

@@ -25,6 +25,7 @@ from ecorche.body.spelled_lines import field_specs, line_specs
 from ecorche.document import text
 from ecorche.document.files import Rig, read_rig, spec_from_text, write_rig
 from ecorche.document.line_spec import OnLineSpec
+from ecorche.document.surfaces import arrays_from_surfaces, surfaces_from_arrays
 from ecorche.errors import DocumentError, EcorcheError
 from ecorche.io.formats import WriteOptions, write_take
 from tube_document import FIXTURE, refusal
@@ -139,6 +140,22 @@ def test_meshes_that_are_none_are_not_written(
     with pytest.raises(DocumentError, match=told):
         write_rig(tmp_path / "t.ecorche", replace(rig, surfaces={"spindle": spoil(rig.surfaces["spindle"])}))
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_rig_keeps_the_room_of_muscles_under_the_skin(rig: Rig, tmp_path: Path) -> None:
+    surface = rig.surfaces["spindle"]
+    room = np.linspace(0.0, 0.01, surface.points.size, dtype=np.float32).reshape(-1, 3)
+    write_rig(tmp_path / "t.ecorche", replace(rig, surfaces={"spindle": replace(surface, room=room)}))
+    back = read_rig(tmp_path / "t.ecorche").surfaces["spindle"].room
+    assert back is not None
+    assert back.dtype == np.float32
+    assert (back == room).all()
+    arrays = arrays_from_surfaces({"spindle": replace(surface, room=room[1:])})
+    with pytest.raises(DocumentError, match="its room is not one direction a vertex"):
+        surfaces_from_arrays(arrays, ["spindle"], "t.npz")
+    spoilt = replace(surface, room=np.where(room == room[4], np.nan, room))
+    with pytest.raises(DocumentError, match="the room of vertex 4 is not a number"):
+        write_rig(tmp_path / "u.ecorche", replace(rig, surfaces={"spindle": spoilt}))
 
 
 def test_unknown_joints_are_told_by_check(rig: Rig) -> None:

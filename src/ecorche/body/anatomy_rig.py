@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from ecorche.base.names import unique
 from ecorche.base.rotations import normalise
+from ecorche.base.signed_pieces import SignedPieces
 from ecorche.base.threads import at_most_threads
 from ecorche.body.character import Character
 from ecorche.body.spelled_lines import new_line_specs
@@ -37,6 +38,7 @@ from ecorche.muscles.lines.admissible import BoundNode, line_through
 from ecorche.muscles.lines.attached import Attached
 from ecorche.muscles.lines.fields import Field, FieldEllipsoid
 from ecorche.muscles.lines.muscle_on_lines import END_REACH
+from ecorche.muscles.lines.room import LEAST
 from ecorche.muscles.spindle_lines import surface_name
 
 Floats = npt.NDArray[np.float64]
@@ -116,6 +118,7 @@ def with_anatomy(
     taken, surfaces = {*rig.spec.muscles.named, *rig.spec.muscles.lofted}, set[str]()
     with at_most_threads(1):  # thousands of small questions: waking a thread takes longer than each
         designed = [_line_muscle(muscle, found, fields, taken, surfaces) for muscle in found.muscles]
+    designed = _under_skin(designed, character, known)
     compiled = LineMusculature(character.skeleton, designed, fields, body)
     left_out = {**astray, **found.left_out, **compiled.left_out}
     if not compiled.muscles:
@@ -177,6 +180,24 @@ def _with_lines(
         )
         spec = RigSpec.model_validate(spec.model_dump())  # copies are not checked
     return replace(rig, spec=spec, surfaces=surfaces)
+
+
+def _under_skin(
+    muscles: Sequence[LineMuscle], character: Character, known: Mapping[str, int]
+) -> list[LineMuscle]:
+    """The muscles with the room they have under the character's skin; as they are where it has none.
+
+    Rounded as the rig file keeps it.
+    """
+    skins = [mesh for mesh in character.meshes if mesh.weights is not None and mesh.name not in known]
+    if not skins:
+        return list(muscles)
+    skin = replace(character, meshes=tuple(skins)).body().mesh
+    solid = SignedPieces(skin.points, skin.triangles())
+    depth, outward = solid.depth(np.concatenate([muscle.points for muscle in muscles]))
+    room = (np.maximum(depth, LEAST)[:, None] * outward).astype(np.float32).astype(np.float64)
+    ends = np.cumsum([len(muscle.points) for muscle in muscles])
+    return [replace(m, room=part) for m, part in zip(muscles, np.split(room, ends[:-1]), strict=True)]
 
 
 def _fields(ellipsoids: Sequence[BoneEllipsoid]) -> dict[str, Field]:

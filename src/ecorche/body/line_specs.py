@@ -95,6 +95,7 @@ class _Reader:
             max_force=spec.max_force,
             actions=tuple(Action(a.joint, a.axis, a.degrees, a.weight) for a in spec.actions),
             doubts=spec.doubts,
+            room=None if surface.room is None else surface.room.astype(np.float64),
         )
 
     def line(self, spec: LineSpec, place: Place) -> ActionLine:

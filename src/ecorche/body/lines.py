@@ -84,6 +84,8 @@ class BodyLines:
                 told += [repr(vars(node)) for node in line.nodes]
             told += [(held.sits.joint, held.sits.reach) for held in muscle.attachments]
             update(repr(told).encode())
+            if muscle.room is not None:
+                update(muscle.room.tobytes())
 
 
 class LineMotion:

@@ -62,7 +62,12 @@ def line_specs(
         ]
         attached = np.concatenate([np.zeros((0, 2), np.int32), *rows]).astype(np.int32)
         triangles = np.asarray(muscle.triangles, np.int32)
-        surfaces[muscle.surface] = MuscleSurface(np.asarray(muscle.points, np.float64), triangles, attached)
+        surfaces[muscle.surface] = MuscleSurface(
+            np.asarray(muscle.points, np.float64),
+            triangles,
+            attached,
+            None if muscle.room is None else muscle.room.astype(np.float32),
+        )
     return specs, surfaces
 
 

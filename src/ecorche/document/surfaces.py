@@ -22,11 +22,14 @@ class MuscleSurface:
         points: [m], shape (vertices, 3), float64.
         triangles: Shape (triangles, 3), int32.
         attached: Number of an attachment of the muscle, and a vertex that sits on it, shape (n, 2), int32.
+        room: To the nearest place of the skin from each vertex [m], shape (vertices, 3), float32; None: it
+            swells freely.
     """
 
     points: npt.NDArray[np.float64]
     triangles: npt.NDArray[np.int32]
     attached: npt.NDArray[np.int32]
+    room: npt.NDArray[np.float32] | None = None
 
     def __repr__(self) -> str:
         return f"MuscleSurface({len(self.points)} vertices, {len(self.triangles)} triangles)"
@@ -38,15 +41,14 @@ class MuscleSurface:
 
 def arrays_from_surfaces(surfaces: Mapping[str, MuscleSurface]) -> dict[str, npt.NDArray[np.generic]]:
     """Surfaces as named arrays."""
-    return {
-        f"{PREFIX}{name}/{part}": array
-        for name, surface in surfaces.items()
-        for part, array in (
-            ("points", surface.points.astype(np.float64, copy=False)),
-            ("triangles", surface.triangles.astype(np.int32, copy=False)),
-            ("attached", surface.attached.astype(np.int32, copy=False)),
-        )
-    }
+    arrays: dict[str, npt.NDArray[np.generic]] = {}
+    for name, surface in surfaces.items():
+        arrays[f"{PREFIX}{name}/points"] = surface.points.astype(np.float64, copy=False)
+        arrays[f"{PREFIX}{name}/triangles"] = surface.triangles.astype(np.int32, copy=False)
+        arrays[f"{PREFIX}{name}/attached"] = surface.attached.astype(np.int32, copy=False)
+        if surface.room is not None:
+            arrays[f"{PREFIX}{name}/room"] = surface.room.astype(np.float32, copy=False)
+    return arrays
 
 
 def surfaces_from_arrays(
@@ -62,12 +64,15 @@ def surfaces_from_arrays(
             array = parts[part]
             if array is None or array.dtype.kind != kind or array.ndim != 2 or array.shape[1] != columns:
                 raise _broken(name, f"its {part} are missing or of the wrong shape", where)
-        surface = MuscleSurface(
+        room = arrays.get(f"{PREFIX}{name}/room")
+        if room is not None and (room.dtype.kind != "f" or room.shape != parts["points"].shape):
+            raise _broken(name, "its room is not one direction a vertex", where)
+        found[name] = MuscleSurface(
             np.asarray(parts["points"], np.float64),
             np.asarray(parts["triangles"], np.int32),
             np.asarray(parts["attached"], np.int32),
+            None if room is None else np.asarray(room, np.float32),
         )
-        found[name] = surface
     return found
 
 
@@ -93,6 +98,9 @@ def require_surfaces(
         if not np.isfinite(surface.points).all():
             vertex = int(np.argmax(~np.isfinite(surface.points).all(axis=1)))
             raise _broken(name, f"the position of vertex {vertex} is not a number", where)
+        if surface.room is not None and not np.isfinite(surface.room).all():
+            vertex = int(np.argmax(~np.isfinite(surface.room).all(axis=1)))
+            raise _broken(name, f"the room of vertex {vertex} is not a number", where)
         if len(surface.triangles) == 0:
             raise _broken(name, "it has no triangles", where)
         if surface.triangles.min() < 0 or surface.triangles.max() >= count:

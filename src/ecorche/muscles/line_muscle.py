@@ -135,6 +135,8 @@ class LineMuscle:
         max_force: F_max [N].
         actions: What it does to joints, strongest first.
         doubts: What was not certain when it was built.
+        room: To the nearest place of the skin from each vertex [m], (V, 3), see `lines.room`; None: it swells
+            freely.
     """
 
     name: str
@@ -152,6 +154,7 @@ class LineMuscle:
     max_force: float = 0.0
     actions: tuple[Action, ...] = ()
     doubts: tuple[str, ...] = ()
+    room: Floats | None = None
 
     def __repr__(self) -> str:
         return f"LineMuscle({self.name!r}, {len(self.lines)} lines, {len(self.points)} vertices)"

@@ -236,4 +236,5 @@ def _bound(
         isometric=sigma,
         exclusive=exclusive,
         volume=muscle.volume,
+        room=muscle.room,
     )

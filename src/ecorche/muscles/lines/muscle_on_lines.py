@@ -28,6 +28,7 @@ from ecorche.muscles.lines.contraction import (
 from ecorche.muscles.lines.frames import LineFrames
 from ecorche.muscles.lines.mapping import Mapping, map_to_line
 from ecorche.muscles.lines.regions import grow_regions
+from ecorche.muscles.lines.room import swelling_share
 from ecorche.muscles.lines.surface_graph import SurfaceGraph
 
 Floats = npt.NDArray[np.float64]
@@ -76,7 +77,8 @@ class MuscleOnLines:
         own: That frame of its own, as quaternions, (V, 4).
         base: Its place on the line, or between the two lines, at bind [m], (V, 3).
         local: The vertex in its own frame [m], (V, 3).
-        centre: Middle of its section there, x and y [m], (V, 2).
+        centre: What it swells away from, x and y [m], (V, 2): the middle of its section there, nearer
+            to the vertex where it has little room.
         tensed: σ − 1 of x and y under full activation, (V, 2).
         rise: g, how much the factor for the volume scales it, (V,).
         knot: The knot of e before each place, counted over all lines, (V, 2).
@@ -126,6 +128,7 @@ def muscle_on_lines(
     exclusive: npt.ArrayLike | None = None,
     border_angle: float | None = None,
     volume: VolumeRule | None = None,
+    room: Floats | None = None,
 ) -> MuscleOnLines:
     """Bind a mesh to one or several action lines.
 
@@ -136,7 +139,8 @@ def muscle_on_lines(
             isometric: σ of x and y a node under full activation, packed, (N, 2); None is 1, no change.
             exclusive: Segments of branching tendons, whose vertices follow one line only, packed, (N − L,).
             border_angle: See `grow_regions`. volume: ``"exact"`` holds the volume of closed pieces,
-            ``"thesis"`` does not; None is exact where a piece is closed.
+            ``"thesis"`` does not; None is exact where a piece is closed. room: To the nearest place of the
+            skin from each vertex [m], (V, 3), see `room`; None swells freely.
 
     Raises:
         MeshError: A number is not finite, there are no triangles, or a line does not exist.
@@ -162,6 +166,10 @@ def muscle_on_lines(
     local = rotate_xyzw(inverse_xyzw(own_turn), places - origin)
     fields = _along_lines(places, faces, lines, own, mappings, regions.first, sigma)
     centre, tensed, rise = (np.sum(parts[..., None] * f[rows, two], axis=1) for f in fields[:3])
+    if room is not None:
+        middle = np.concatenate([centre, local[:, 2:]], axis=1)
+        share = swelling_share(rotate_xyzw(own_turn, local - middle), room)
+        centre = local[:, :2] + share[:, None] * (centre - local[:, :2])
     held, hold = rigid_shares(graph, _attachments(lines, own, mappings, regions.first, attached))
     closed = graph.closed_triangles() if volume != "thesis" else np.zeros((0, 3), np.int64)
     span, blend = _spans(lines, own, mappings, two, regions.second >= 0)
