@@ -11,7 +11,7 @@ import pytest
 from embreex import rtcore_scene
 from embreex.mesh_construction import TriangleMesh
 
-from ecorche.base.ray_tree import Hits, RayTree
+from ecorche.base.ray_tree import Hits, RayTree, allowed_parts
 from ecorche.base.threads import at_most_threads
 from ecorche.errors import MeshError
 from ecorche.io.formats import read_character
@@ -30,10 +30,6 @@ def embree(points: Points, triangles: Ints, origins: Points, directions: Points)
 
 def singles(values: npt.ArrayLike) -> Points:
     return np.asarray(values, np.float32)
-
-
-def bits(values: npt.ArrayLike) -> npt.NDArray[np.uint64]:
-    return np.asarray(values, np.uint64)
 
 
 def unit(vectors: npt.NDArray[Any]) -> Points:
@@ -107,12 +103,23 @@ def test_rays_pass_through_parts_they_may_not_hit() -> None:
     points = np.concatenate([square, square + singles([0, 0, 1]), square + singles([0, 0, 2])])
     one = np.array([[0, 1, 2], [0, 2, 3]])
     triangles = np.concatenate([one, one + 4, one + 8])
-    tree = RayTree(points, triangles, np.repeat(bits([1, 2, 4]), 2))
+    tree = RayTree(points, triangles, np.repeat([0, 70, 129], 2))
     origins = np.tile(singles([0.3, 0.6, 5.0]), (4, 1))
     down, reach = np.tile(singles([0.0, 0.0, -1.0]), (4, 1)), singles([9.0, 9.0, 9.0, 4.5])
-    hits = tree.cast(origins, down, reach, allowed=bits([7, 3, 8, 1]))
+    allowed = np.zeros((4, 130), np.bool_)
+    allowed[[0, 0, 0, 1, 1, 2, 3], [0, 70, 129, 0, 70, 64, 0]] = True
+    hits = tree.cast(origins, down, reach, allowed=allowed_parts(allowed))
     np.testing.assert_allclose(hits.distances, [3.0, 4.0, np.inf, np.inf])
     np.testing.assert_array_equal(hits.triangles, [5, 3, -1, -1])
+
+
+def test_rays_that_look_both_ways_find_what_is_nearest(man: tuple[Points, Ints]) -> None:
+    points, triangles = man
+    origins, directions, reach = random_rays(2000, points.mean(axis=0))
+    tree = RayTree(points, triangles)
+    forth, back = (tree.cast(origins, sign * directions, reach).distances for sign in (1, -1))
+    both = tree.cast(origins, directions, reach, both_ways=True).distances
+    np.testing.assert_allclose(both, np.where(forth <= back, forth, -back), atol=1e-5)
 
 
 def test_triangles_without_area_are_not_hit_and_hide_nothing() -> None:

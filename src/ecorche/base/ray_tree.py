@@ -35,7 +35,6 @@ _ROUNDING = np.float32(2.5e-7)
 """By how much the side on which a ray passes an edge is unsure, as a share of what it is computed from."""
 _CHUNK = 256
 """Rays a thread takes at once."""
-_ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 # rows of lanes of a box, and of a triangle: its corners
 _LOW, _HIGH, _BOX = 0, 3, 6
 _TRIANGLE = 9
@@ -54,14 +53,22 @@ class Hits:
     triangles: Ints
 
 
+def allowed_parts(allowed: npt.NDArray[np.bool_]) -> Bits:
+    """Which parts each ray may hit (rays, parts) as `RayTree.cast` reads it, a bit a part, (rays, words)."""
+    words = -(-allowed.shape[1] // 64)
+    padded = np.zeros((len(allowed), 64 * words), np.bool_)
+    padded[:, : allowed.shape[1]] = allowed
+    return np.packbits(padded, axis=1, bitorder="little").view("<u8").astype(np.uint64)
+
+
 class RayTree:
     """Triangles that move, ready to be asked what rays hit.
 
     Args:
         points: Of the mesh at bind [m], (vertices, 3).
         triangles: Its triangles, (triangles, 3); at least one.
-        parts: One bit, or several, of the part of the body each belongs to, (triangles,); a ray that is
-            allowed some parts passes through the others. None: all belong to all.
+        parts: The number of the part each triangle belongs to, such as its muscle, (triangles,); a ray that
+            is allowed some parts passes through the others. None: all are one part.
     """
 
     def __init__(
@@ -71,9 +78,9 @@ class RayTree:
         self.triangles = np.ascontiguousarray(triangles, np.int32)
         if not len(self.triangles):
             raise MeshError("there are no triangles for rays to hit", remedy="Give at least one")
-        self._parts = np.full(len(self.triangles), _ALL)
+        self._parts = np.zeros(len(self.triangles), np.int32)
         if parts is not None:
-            self._parts = np.ascontiguousarray(parts, np.uint64)
+            self._parts = np.ascontiguousarray(parts, np.int32)
         self._point_count = len(at_bind)
         corners = at_bind[self.triangles].astype(np.float64)
         ordered = box_tree(corners.min(axis=1), corners.max(axis=1), WIDTH)
@@ -115,23 +122,25 @@ class RayTree:
         reach: Points,
         *,
         facing: bool = False,
+        both_ways: bool = False,
         allowed: Bits | None = None,
         remembered: Ints | None = None,
     ) -> Hits:
-        """What each ray hits first.
+        """What each ray hits nearest to its origin.
 
         Args:
             origins: Where rays begin [m], (rays, 3).
             directions: Unit, (rays, 3).
             reach: How far each goes [m], (rays,).
             facing: Only triangles whose front faces the ray; else both sides.
-            allowed: Bits of the parts each ray may hit, (rays,); None: all.
+            both_ways: Rays also look back, as far; what they hit behind has a negative distance.
+            allowed: The parts each ray may hit, packed by `allowed_parts`, (rays, words); None: all.
             remembered: The leaf each ray hit last, (rays,), -1 for none; written to. Give the same array
                 frame after frame: it changes no answer, only the time it takes.
         """
         count = len(origins)
         if allowed is None:
-            allowed = np.full(count, _ALL)
+            allowed = np.zeros((count, 0), np.uint64)
         if remembered is None:
             remembered = np.full(count, -1, np.int32)
         hits = Hits(np.empty(count, np.float32), np.empty(count, np.int32))
@@ -144,6 +153,7 @@ class RayTree:
             self._parts,
             *rays,
             facing,
+            both_ways,
             np.ascontiguousarray(allowed, np.uint64),
             remembered,
             hits.distances,
@@ -193,8 +203,8 @@ def _size(a: Any) -> Any:
 
 
 @njit(inline="always")  # type: ignore[untyped-decorator]
-def _boxes_met(boxes: Points, node: int, o: Any, inverse: Any, farthest: Any) -> Any:
-    """Bits of the children of a node whose boxes a ray meets within its reach."""
+def _boxes_met(boxes: Points, node: int, o: Any, inverse: Any, nearest: Any, farthest: Any) -> Any:
+    """Bits of the children of a node whose boxes a ray meets between two distances."""
     row = _BOX * node
     ax, bx = (load(boxes, row) - o[0]) * inverse[0], (load(boxes, row + 3) - o[0]) * inverse[0]
     ay, by = (load(boxes, row + 1) - o[1]) * inverse[1], (load(boxes, row + 4) - o[1]) * inverse[1]
@@ -203,8 +213,7 @@ def _boxes_met(boxes: Points, node: int, o: Any, inverse: Any, farthest: Any) ->
     leaves = smaller(smaller(larger(ax, bx), larger(ay, by)), larger(az, bz))
     # of a ray that runs along a face of the box both are the same but for rounding
     leaves = multiply_add(broadcast(_SLACK), _size(leaves), leaves)
-    nothing = broadcast(np.float32(0.0))
-    return bits_at_most(larger(enters, nothing), smaller(leaves, farthest))
+    return bits_at_most(larger(enters, nearest), smaller(leaves, farthest))
 
 
 @njit(inline="always")  # type: ignore[untyped-decorator]
@@ -220,7 +229,7 @@ def _passed(a: Any, b: Any, d: Any) -> Any:
 
 
 @njit(inline="always")  # type: ignore[untyped-decorator]
-def _distances(corners: Points, leaf: int, o: Any, d: Any, facing: bool) -> Any:
+def _distances(corners: Points, leaf: int, o: Any, d: Any, facing: bool, both_ways: bool) -> Any:
     """How far along a ray the triangles of a leaf are, infinite where it does not hit them."""
     row, never, nothing = _TRIANGLE * leaf, broadcast(np.float32(np.inf)), broadcast(np.float32(0.0))
     a = load(corners, row) - o[0], load(corners, row + 1) - o[1], load(corners, row + 2) - o[2]
@@ -238,7 +247,8 @@ def _distances(corners: Points, leaf: int, o: Any, d: Any, facing: bool) -> Any:
     unsure = broadcast(_ROUNDING) * size * (_size(a[0]) + _size(a[1]) + _size(a[2]) + size)
     lowest, highest = smaller(smaller(u, v), w), larger(larger(u, v), w)
     t = where_less(lowest, -unsure, where_less(unsure, highest, never, t), t)
-    t = where_less(t, nothing, never, t)
+    if not both_ways:
+        t = where_less(t, nothing, never, t)
     if facing:
         t = where_less(along, nothing, t, never)
     return t
@@ -255,6 +265,7 @@ def _cast(
     directions: Points,
     reach: Points,
     facing: bool,
+    both_ways: bool,
     allowed: Bits,
     remembered: Ints,
     distances: Points,
@@ -274,7 +285,7 @@ def _cast(
                 broadcast(_inverse(directions[ray, 1])),
                 broadcast(_inverse(directions[ray, 2])),
             )
-            best, found, at = reach[ray], np.int32(-1), np.int32(-1)
+            best, found, at, signed = reach[ray], np.int32(-1), np.int32(-1), np.float32(np.inf)
             waiting[0], level_of[0] = 0, height - 1
             left = 1
             if remembered[ray] >= 0:
@@ -285,26 +296,34 @@ def _cast(
                 number, level = waiting[left], level_of[left]
                 if level >= 0:
                     node = levels[level] + number
-                    bits = _boxes_met(boxes, node, o, inverse, broadcast(best))
+                    nearest = broadcast(-best if both_ways else np.float32(0.0))
+                    bits = _boxes_met(boxes, node, o, inverse, nearest, broadcast(best))
                     while bits != 0:
                         waiting[left], level_of[left] = WIDTH * number + lowest_bit(bits), level - 1
                         left += 1
                         bits &= bits - 1
                     continue
-                t = _distances(corners, number, o, d, facing)
-                bits = bits_at_most(t, broadcast(best))
+                t = _distances(corners, number, o, d, facing, both_ways)
+                bits = bits_at_most(_size(t), broadcast(best))
                 if bits == 0:
                     continue
                 store(asked, 0, t)
                 while bits != 0:
                     lane = lowest_bit(bits)
                     bits &= bits - 1
-                    triangle, distance = members[number, lane], asked[0, lane]
+                    triangle, distance = members[number, lane], abs(asked[0, lane])
                     nearer = distance < best or (distance == best and (found < 0 or triangle < found))
-                    if nearer and (parts[triangle] & allowed[ray]) != 0:
-                        best, found, at = distance, triangle, number
-            distances[ray] = best if found >= 0 else np.float32(np.inf)
+                    if nearer and _may(allowed, ray, parts[triangle]):
+                        best, found, at, signed = distance, triangle, number, asked[0, lane]
+            distances[ray] = signed
             hit[ray], remembered[ray] = found, at
+
+
+@njit(inline="always")  # type: ignore[untyped-decorator]
+def _may(allowed: Bits, ray: int, part: int) -> bool:
+    if allowed.shape[1] == 0:
+        return True
+    return bool((allowed[ray, part >> 6] >> np.uint64(part & 63)) & np.uint64(1))
 
 
 @njit(inline="always")  # type: ignore[untyped-decorator]

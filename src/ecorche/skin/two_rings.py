@@ -1,0 +1,160 @@
+"""Values on a skin, filtered over the vertices round each: a weighted median, and smoothing.
+
+Thesis, 5.5.2: a median over the first and second neighbours, weighted by one over the way along the edges,
+throws out single values that do not fit; smoothing then takes away what is rough. Vertices at the same place,
+as on both sides of a texture seam, count as one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit, prange
+from scipy import sparse
+
+from ecorche.base.mesh import coincident_groups
+
+Floats = npt.NDArray[np.float64]
+Singles = npt.NDArray[np.float32]
+Ints = npt.NDArray[np.int32]
+
+_OWN = 0.5
+"""How far a vertex counts as being from itself, as a share of the way to its nearest neighbour."""
+_MOST = 96
+"""Neighbours that are looked at, at most: a fan of hundreds is cut, the farthest first."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TwoRings:
+    """The neighbours of every vertex, ready to filter values frame after frame.
+
+    Attributes:
+        place: The place of each vertex, (vertices,); those at one point share one.
+        starts, members, weights: First and second neighbours of each place and itself, in rows, and one over
+            the way to them [1/m], (places + 1,), (entries,), (entries,).
+        near_starts, near, near_weights: The first alone, with weights that sum to one a row.
+        square_edge: Mean square of the edges by these weights [m²], (places,).
+    """
+
+    place: Ints
+    starts: Ints
+    members: Ints
+    weights: Singles
+    near_starts: Ints
+    near: Ints
+    near_weights: Singles
+    square_edge: Singles
+
+    @property
+    def place_count(self) -> int:
+        """How many places there are."""
+        return len(self.starts) - 1
+
+    def median(self, values: Singles, sure: npt.NDArray[np.bool_]) -> tuple[Singles, npt.NDArray[np.bool_]]:
+        """Medians of the values (places,) that are sure, and where there was one.
+
+        A value in the middle between two halves of the weight is the mean of the two next to it.
+        """
+        found, known = np.zeros_like(values), np.zeros(len(values), np.bool_)
+        _median(self.starts, self.members, self.weights, values, sure, found, known)
+        return found, known
+
+    def smoothed(self, values: Singles, strength: float, rounds: int) -> Singles:
+        """Values (places,) drawn towards the mean of their neighbours by ``strength`` 0 to 1, some times."""
+        now, then = values.astype(np.float32), np.empty(len(values), np.float32)
+        for _ in range(rounds):
+            _smooth(self.near_starts, self.near, self.near_weights, now, np.float32(strength), then)
+            now, then = then, now
+        return now
+
+
+def two_rings(points: npt.ArrayLike, triangles: npt.ArrayLike) -> TwoRings:
+    """The neighbours of vertices at points [m], (vertices, 3), by the edges of triangles (triangles, 3)."""
+    at, faces = np.asarray(points, np.float64), np.asarray(triangles, np.int64)
+    place = coincident_groups(np.asarray(points, np.float32)).astype(np.int32)
+    count = int(place.max(initial=-1)) + 1
+    where = np.zeros((count, 3))
+    where[place] = at
+    ends = place[np.concatenate([faces[:, [0, 1]], faces[:, [1, 2]], faces[:, [2, 0]]])].astype(np.int64)
+    ends = np.unique(np.sort(ends[ends[:, 0] != ends[:, 1]], axis=1), axis=0)
+    ends = np.concatenate([ends, ends[:, ::-1]])
+    length = np.linalg.norm(where[ends[:, 0]] - where[ends[:, 1]], axis=1)
+    first = sparse.csr_matrix((np.maximum(length, 1e-9), (ends[:, 0], ends[:, 1])), (count, count))
+    first.sort_indices()
+    starts, members, ways = [0], list[int](), list[float]()
+    for vertex in range(count):
+        row = slice(first.indptr[vertex], first.indptr[vertex + 1])
+        reached = dict(zip(first.indices[row].tolist(), first.data[row].tolist(), strict=True))
+        nearest = min(reached.values(), default=1.0)
+        for neighbour, way in list(reached.items()):
+            on = slice(first.indptr[neighbour], first.indptr[neighbour + 1])
+            for beyond, further in zip(first.indices[on].tolist(), first.data[on].tolist(), strict=True):
+                reached[beyond] = min(reached.get(beyond, np.inf), way + further)
+        reached[vertex] = _OWN * nearest
+        kept = sorted(reached.items(), key=lambda one: (one[1], one[0]))[:_MOST]
+        members.extend(number for number, _ in kept)
+        ways.extend(way for _, way in kept)
+        starts.append(len(members))
+    near = first.copy()
+    near.data = 1.0 / near.data
+    total = np.asarray(near.sum(axis=1)).ravel()
+    near.data /= np.repeat(np.where(total > 0.0, total, 1.0), np.diff(near.indptr))
+    return TwoRings(
+        place,
+        np.array(starts, np.int32),
+        np.array(members, np.int32),
+        (1.0 / np.array(ways)).astype(np.float32),
+        near.indptr.astype(np.int32),
+        near.indices.astype(np.int32),
+        near.data.astype(np.float32),
+        np.asarray(near.multiply(first.power(2)).sum(axis=1), np.float32).ravel(),
+    )
+
+
+@njit(parallel=True, cache=True)  # type: ignore[untyped-decorator]
+def _median(
+    starts: Ints,
+    members: Ints,
+    weights: Singles,
+    values: Singles,
+    sure: npt.NDArray[np.bool_],
+    found: Singles,
+    known: npt.NDArray[np.bool_],
+) -> None:
+    for place in prange(len(found)):
+        sorted_values, sorted_weights = np.empty(_MOST, np.float32), np.empty(_MOST, np.float32)
+        count, whole = 0, np.float32(0.0)
+        for entry in range(starts[place], starts[place + 1]):
+            if not sure[members[entry]]:
+                continue
+            value, weight, at = values[members[entry]], weights[entry], count
+            while at > 0 and sorted_values[at - 1] > value:
+                sorted_values[at], sorted_weights[at] = sorted_values[at - 1], sorted_weights[at - 1]
+                at -= 1
+            sorted_values[at], sorted_weights[at] = value, weight
+            count += 1
+            whole += weight
+        if count == 0:
+            continue
+        passed, at = sorted_weights[0], 0
+        half = np.float32(0.5) * whole
+        while passed < half and at + 1 < count:
+            at += 1
+            passed += sorted_weights[at]
+        known[place] = True
+        found[place] = sorted_values[at]
+        if passed == half and at + 1 < count:
+            found[place] = np.float32(0.5) * (sorted_values[at] + sorted_values[at + 1])
+
+
+@njit(parallel=True, cache=True)  # type: ignore[untyped-decorator]
+def _smooth(starts: Ints, near: Ints, weights: Singles, now: Singles, strength: float, then: Singles) -> None:
+    for place in prange(len(now)):
+        mean = np.float32(0.0)
+        for entry in range(starts[place], starts[place + 1]):
+            mean += weights[entry] * now[near[entry]]
+        if starts[place + 1] == starts[place]:
+            mean = now[place]
+        then[place] = now[place] + strength * (mean - now[place])
