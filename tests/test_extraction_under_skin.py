@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import igl
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -131,53 +130,6 @@ def test_a_calf_is_shortened_by_the_heel_when_on_tiptoe(data: Path) -> None:
         lengths = posed(data, who, "squat", 125)[2]
         calf = [m.muscle == "gastrocnemius" for m in found(file(data, who)).muscles]
         assert (lengths[calf] < 0.99).all()
-
-
-def outside_when_posed(
-    data: Path, who: str, pose: str, frame: int, names: tuple[str, ...]
-) -> dict[str, Floats]:
-    """How far points of each muscle with such a name are outside the posed skin [m], 0 within it.
-
-    Told by winding numbers: in the crook, where the skin goes through itself, its normals mislead.
-    """
-    character = person(file(data, who))
-    held = posed(data, who, pose, frame)[0]
-    muscles = found(file(data, who)).muscles
-    moved = Lofts(muscles, character.skeleton).posed(
-        difference_from_bind(character.skeleton, held.motion.local[0])
-    )
-    points, triangles = held[0].points[0].astype(np.float64), character.body().mesh.triangles()
-    angle = np.linspace(0.0, 2.0 * np.pi, 24, endpoint=False)
-    circle = np.column_stack([np.cos(angle), np.sin(angle)])
-    result = {}
-    for n in (n for n, m in enumerate(muscles) if m.name.startswith(names)):
-        axes, stretch, centre = moved.sections(n, np.linspace(0.0, 1.0, 65)[1:-1])
-        flat = centre[:, None] + np.einsum("sij,aj->sai", stretch, circle)
-        places = axes.points[:, None] + flat @ np.stack([axes.out, axes.side], axis=1)
-        places = places.reshape(-1, 3)
-        apart = np.sqrt(igl.point_mesh_squared_distance(places, points, triangles.astype(np.int64))[0])
-        inside = igl.fast_winding_number(points, triangles.astype(np.int64), places) > 0.5
-        result[muscles[n].name] = np.where(inside, 0.0, apart)
-    return result
-
-
-@pytest.mark.parametrize("who", PEOPLE)
-def test_the_forearms_muscles_stay_under_the_skin_as_the_elbow_bends(
-    data: Path, figure: Figure, who: str
-) -> None:
-    for name, outside in outside_when_posed(data, who, "curl", 48, ("forearm",)).items():
-        figure(f"{name} of {who} outside the bent elbow", 1e3 * outside.max(), 8.0, "mm")
-        assert outside.max() < 0.008, name
-        assert np.percentile(outside, 95.0) < 0.0045, name
-
-
-@pytest.mark.parametrize("who", PEOPLE)
-def test_buttocks_stay_under_the_skin_in_a_squat(data: Path, figure: Figure, who: str) -> None:
-    """One that reaches the thigh ends over its bone, not on it, and is not pushed out at the hip."""
-    for name, outside in outside_when_posed(data, who, "squat", 60, ("abdomen back",)).items():
-        figure(f"{name} of {who} outside the skin in a squat", 1e3 * outside.max(), 16.0, "mm")
-        assert outside.max() < 0.016, name
-        assert np.percentile(outside, 95.0) < 0.014, name
 
 
 def test_triceps_does_not_shorten_as_the_elbow_bends_and_biceps_does(data: Path) -> None:

@@ -24,7 +24,7 @@ from ecorche.muscles.lofted_posing import JOINTS_PER_MUSCLE, Lofts
 from ecorche.skin.delta_transfer import DeltaTransfer
 from ecorche.skin.flesh_weights import flesh_round
 from ecorche.skin.hybrid import HybridSkinning
-from ecorche.skin.hybrid_weights import MuscleWeights
+from ecorche.skin.hybrid_weights import MuscleWeights, hybrid_weights
 from ecorche.skin.loft_weights import SkinOver, carriers, loft_weights, skin_over
 from ecorche.skin.methods import Skinning
 
@@ -117,10 +117,12 @@ def compile_lofts(
         joints_per_muscle=joints_per_muscle,
         carriers=carriers(over, body.weights, shapes),
         gains=[rig.spec.muscles.gains.get(muscle.group, 1.0) for muscle in muscles],
-        flesh=flesh_round(bind[skin], body.mesh.triangles(), body.weights, shapes),
     )
-    entries = worn_entries(loft_weights(over, lofts), skin, garment_transfers(character, skin, bind))
-    return BodyLofts(lofts, skin, over, entries)
+    found = loft_weights(over, lofts)
+    entries = worn_entries(found, skin, garment_transfers(character, skin, bind))
+    hybrid = hybrid_weights(body.weights, found, lofts.joints.parents, character.skeleton.joint_count)
+    flesh = flesh_round(bind[skin], body.mesh.triangles(), hybrid, lofts)
+    return BodyLofts(lofts.within(flesh), skin, over, entries)
 
 
 def worn_entries(

@@ -1,6 +1,7 @@
 """The flesh round a muscle found in the skin: what moves it, where that takes the muscle, how much it holds.
 
-Flesh moves by the weights of the skin round it, as linear skinning moves the skin itself.
+Flesh moves by the weights of the skin round it, as linear skinning moves that: by joints of the skeleton and
+by muscle joints.
 """
 
 from __future__ import annotations
@@ -10,7 +11,6 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ecorche.base.rotations import normalise
 from ecorche.muscles.loft import THINNEST
 
 Floats = npt.NDArray[np.float64]
@@ -24,87 +24,51 @@ _MOST = 1.5
 """The greatest κ: flesh that a fold presses together further does not come out elsewhere."""
 
 
-class Line(NamedTuple):
-    """Where K sections are carried to.
-
-    Attributes:
-        start, end: Their places on the line through the muscle, as flesh and as in the pose [m], (K, 3).
-        turn: Rotations from the one to the other, (K, 3, 3).
-        carried: ``M − I`` of the flesh there, (K, 3, 4).
-    """
-
-    start: Floats
-    end: Floats
-    turn: Floats
-    carried: Floats
-
-
 class Flesh(NamedTuple):
     """What moves the flesh round one muscle.
 
     Attributes:
-        joints: The joints, (n,).
+        joints: Joints, those of muscles with the numbers after the skeleton's, (n,).
         weights: Their shares at stations and sides, together 1, (STATIONS, SIDES, n).
-        shown: How much the skin at the stations follows the muscle, 0 to 1, (STATIONS,).
     """
 
     joints: Ints
     weights: Floats
-    shown: Floats
 
-    def over(self, u: Floats) -> Floats:
-        """How much the skin follows the muscle at shares u (K,) of its length, (K,)."""
-        low, part = _station(u)
-        return np.asarray(self.shown[low] + part * (self.shown[low + 1] - self.shown[low]))
-
-    def line(
-        self,
-        difference: Floats,
-        u: Floats,
-        at_bind: tuple[Floats, Floats],
-        on_curve: tuple[Floats, Floats],
-        follows: Floats,
-    ) -> Line:
-        """Where sections at shares u (K,) go.
+    def middle(self, difference: Floats, u: Floats) -> Floats:
+        """``M − I`` of the flesh at shares u (K,) of the muscle's length, the mean round it, (K, 3, 4).
 
         Args:
-            difference: ``M − I`` of the joints, (joints, 4, 4).
+            difference: ``M − I`` of all joints, (joints, 4, 4).
             u: The shares.
-            at_bind: Points [m] and unit tangents of the root curve there at bind, (K, 3).
-            on_curve: The same of the posed curve where the sections have slid to.
-            follows: How much of the way to there they go, (K,).
         """
-        carried = self._matrices(difference, self._weights(u).mean(axis=1))
-        points, tangents = at_bind
-        start = _moved(carried, points)
-        along = normalise(tangents + np.einsum("kij,kj->ki", carried[:, :, :3], tangents))
-        wanted = normalise(along + follows[:, None] * (on_curve[1] - along))
-        end = start + follows[:, None] * (on_curve[0] - start)
-        return Line(start, end, _smallest_rotation(along, wanted), carried)
+        return self._matrices(difference, self._weights(u).mean(axis=1))
 
-    def carried(self, difference: Floats, u: Floats, angle: Floats, points: Floats, line: Line) -> Floats:
-        """Points (K, A, 3) [m] of sections at bind at shares u (K,) and angles (A,), where they are posed."""
+    def carried(self, difference: Floats, u: Floats, angle: Floats, points: Floats) -> Floats:
+        """Points at bind (K, A, 3) [m], at shares u (K,) and angles (A,) round the muscle, as posed."""
         turns = angle * (SIDES / (2.0 * np.pi))
         side = np.floor(turns).astype(np.int64)
         part, weights = (turns - side)[:, None], self._weights(u)
         shares = (1.0 - part) * weights[:, side % SIDES] + part * weights[:, (side + 1) % SIDES]
-        moved = _moved(self._matrices(difference, shares), points)
-        away = moved - line.start[:, None]
-        # as a change of the points at bind, so that they are exact there
-        turned = away @ np.swapaxes(line.turn - np.eye(3), 1, 2)
-        return np.asarray(moved + (turned + (line.end - line.start)[:, None]))
+        return moved(self._matrices(difference, shares), points)
 
     def _weights(self, u: Floats) -> Floats:
         """At shares u (K,), (K, SIDES, n)."""
-        low, part = _station(u)
-        return np.asarray(
-            self.weights[low] + part[:, None, None] * (self.weights[low + 1] - self.weights[low])
-        )
+        place = np.clip(u, 0.0, 1.0) * (STATIONS - 1)
+        low = np.minimum(place.astype(np.int64), STATIONS - 2)
+        part = (place - low)[:, None, None]
+        return np.asarray(self.weights[low] + part * (self.weights[low + 1] - self.weights[low]))
 
     def _matrices(self, difference: Floats, shares: Floats) -> Floats:
         """``M − I`` (..., 3, 4) of flesh that the joints move by shares (..., n)."""
         rows = np.ascontiguousarray(difference[self.joints, :3]).reshape(-1, 12)
         return np.asarray((shares @ rows).reshape(*shares.shape[:-1], 3, 4))
+
+
+def moved(carried: Floats, points: Floats) -> Floats:
+    """Points (..., 3) after ``M − I`` of their own, (..., 3, 4)."""
+    step = (carried[..., :3] @ points[..., None])[..., 0]
+    return np.asarray(points + (step + carried[..., 3]))
 
 
 def dilation_of(still: Floats, at_rest: Floats, by_dilation: Floats) -> float:
@@ -135,27 +99,3 @@ def volume_within(rings: Floats) -> float:
     six -= np.sum(first.mean(axis=0) * np.cross(first, np.roll(first, -1, axis=0)))
     six += np.sum(last.mean(axis=0) * np.cross(last, np.roll(last, -1, axis=0)))
     return float(six) / 6.0
-
-
-def _station(u: Floats) -> tuple[Ints, Floats]:
-    """The station before each share of a muscle's length, and the part of the way to the next."""
-    place = np.clip(u, 0.0, 1.0) * (STATIONS - 1)
-    low = np.minimum(place.astype(np.int64), STATIONS - 2)
-    return low, place - low
-
-
-def _moved(carried: Floats, points: Floats) -> Floats:
-    """Points (..., 3) after ``M − I`` of their own, (..., 3, 4)."""
-    step = (carried[..., :3] @ points[..., None])[..., 0]
-    return np.asarray(points + (step + carried[..., 3]))
-
-
-def _smallest_rotation(a: Floats, b: Floats) -> Floats:
-    """Rotations (K, 3, 3) that take unit vectors a to b, (K, 3); none where they are opposite."""
-    axis, cosine = np.cross(a, b), np.sum(a * b, axis=-1)
-    over = np.where(cosine > -0.999999, 1.0 / np.maximum(1.0 + cosine, 1e-6), 0.0)
-    x, y, z = axis.T
-    zero = np.zeros_like(x)
-    skew = np.stack([zero, -z, y, z, zero, -x, -y, x, zero], axis=-1).reshape(-1, 3, 3)
-    skew = np.where((cosine > -0.999999)[:, None, None], skew, 0.0)
-    return np.asarray(np.eye(3) + skew + over[:, None, None] * (skew @ skew))

@@ -7,6 +7,7 @@ that and keeps the volume. See `wrapping`, `loft`, `posed_lofts` and `loft_joint
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from functools import cached_property
 
 import numpy as np
@@ -53,14 +54,14 @@ class Lofts:
             of its rings.
         carriers: The joints that carry muscle joints of each muscle; None is the one it lies on.
         gains: By how much more each swells than its volume and tension ask for, (M,); None is 1, as much.
-        flesh: What moves the flesh round each, with which it is drawn; none draws them on their root curves.
 
     Attributes:
         curves: The root curves.
         shapes: The shapes at bind.
         joints: The muscle joints at bind.
         joint_places: Where along its muscle each stands at bind, share of the length, (K,).
-        gains, flesh: As given.
+        gains: As given, (M,).
+        flesh: What moves the flesh round each; empty while they are drawn on their root curves.
     """
 
     def __init__(
@@ -71,7 +72,6 @@ class Lofts:
         joints_per_muscle: int = JOINTS_PER_MUSCLE,
         carriers: Sequence[Sequence[int]] | None = None,
         gains: Sequence[float] | None = None,
-        flesh: Sequence[Flesh] = (),
     ) -> None:
         if joints_per_muscle < 1:
             raise EcorcheError(
@@ -82,7 +82,7 @@ class Lofts:
         self.curves: RootCurves = root_curves(self.muscles, skeleton.joint_count)
         self.shapes: tuple[Loft, ...] = tuple(loft(m.rings, f"muscle {m.name!r}") for m in self.muscles)
         self.gains = np.ones(len(self.muscles)) if gains is None else np.array(gains, np.float64)
-        self.flesh = tuple(flesh)
+        self.flesh: tuple[Flesh, ...] = ()
         hung = carriers or [(m.carrier,) for m in self.muscles]
         standing = loft_plan(self.muscles, self.curves, self.shapes, self.gains, joints_per_muscle, hung)
         self._plan, self.joint_places = standing.plan, standing.places
@@ -124,6 +124,12 @@ class Lofts:
         points, tangents = (v[0] for v in PosedCurves(self.curves.bind.rows[muscle : muscle + 1]).at(u))
         out = directions_at_bind(self.muscles[muscle], tangents)
         return SectionAxes(points, tangents, out, np.cross(tangents, out))
+
+    def within(self, flesh: Sequence[Flesh]) -> Lofts:
+        """The same muscles, drawn in the flesh round each."""
+        result = copy(self)
+        result.flesh = tuple(flesh)
+        return result
 
     @cached_property
     def rings_at_bind(self) -> tuple[tuple[SectionAxes, Floats], ...]:

@@ -10,10 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ecorche.base.rotations import normalise
-from ecorche.base.smooth_step import smooth_step
 from ecorche.muscles.loft_flesh import SIDES, STATIONS, Flesh
 from ecorche.muscles.lofted_posing import Lofts
-from ecorche.skin.loft_weights import FADE
 from ecorche.skin.weights import SkinWeights
 
 Floats = npt.NDArray[np.float64]
@@ -21,8 +19,6 @@ Ints = npt.NDArray[np.int64]
 
 NEAREST, COUNTED = 48, 16
 """So many vertices are looked at from a place, and so many of those that face away from it count."""
-FACING = -0.5
-"""Cosine between the way to a vertex and its normal below which it is across a gap."""
 FLATTEST = 0.1
 """Vertices nearer than this share of the furthest that counts are no nearer."""
 EVENED = 2
@@ -39,8 +35,8 @@ def flesh_round(
     Args:
         points: The skin at bind [m], shape (V, 3).
         triangles: Its triangles, shape (T, 3).
-        weights: Its weights.
-        lofts: The muscles, on their root curves.
+        weights: Its weights on the skeleton's joints and the muscle joints after them.
+        lofts: The muscles.
     """
     from scipy.spatial import cKDTree
 
@@ -49,20 +45,17 @@ def flesh_round(
     normals, tree = _normals(skin, corners)[used], cKDTree(skin[used])
     joints, shares = weights.padded()
     joints, shares = joints[used], shares[used]
-    u, found = np.linspace(0.0, 1.0, STATIONS), []
-    for (_, rings), shape in zip(lofts.rings_at_bind, lofts.shapes, strict=True):
+    found = []
+    for _, rings in lofts.rings_at_bind:
         places = rings.reshape(-1, 3)
         near, counts = _nearest(places, tree, skin[used], normals)
-        table = np.zeros((len(places), lofts.curves.joint_count))
+        table = np.zeros((len(places), lofts.curves.joint_count + len(lofts.joint_places)))
         row = np.arange(len(places))[:, None, None]
         np.add.at(table, (row, joints[near]), counts[..., None] * shares[near])
         table = _evened(table.reshape(STATIONS, SIDES, -1))
         mine = np.flatnonzero(table.max(axis=(0, 1)) > SLIGHT)
         own = table[..., mine] / table[..., mine].sum(axis=-1, keepdims=True)
-        first, last = shape.knots[[1, -2]]
-        shown = smooth_step((u - max(first - 0.5 * FADE, 0.0)) / FADE)
-        shown = shown * smooth_step((min(last + 0.5 * FADE, 1.0) - u) / FADE)
-        found.append(Flesh(mine, own, shown))
+        found.append(Flesh(mine, own))
     return tuple(found)
 
 
@@ -72,8 +65,8 @@ def _nearest(places: Floats, tree: object, skin: Floats, normals: Floats) -> tup
     far, near = tree.query(places, count)  # type: ignore[attr-defined]
     far, near = far.reshape(-1, count), near.reshape(-1, count)
     away = skin[near] - places[:, None]
-    faces = np.sum(away * normals[near], axis=-1) >= FACING * far
-    faces |= ~faces.any(axis=1, keepdims=True)
+    # a place a little outside its own skin is no further from it than from the nearest vertex
+    faces = np.sum(away * normals[near], axis=-1) >= -far[:, :1]
     # of those that count, the nearest
     rank = np.argsort(~faces, axis=1, kind="stable")[:, :COUNTED]
     far, near, faces = (np.take_along_axis(v, rank, axis=1) for v in (far, near, faces))
