@@ -39,7 +39,7 @@ def front() -> tuple[LoftedMuscle, Lofts, Lofts]:
     swell = np.sin(np.pi * (u - 0.05) / 0.9)
     half = np.column_stack([0.03 * swell, 0.04 * swell])
     ends = np.array([[0.0, 0.1, 0.07], [0.0, 0.9, 0.07]])
-    centre = np.column_stack([0.03 - 0.03 * swell, np.zeros(7)])
+    centre = np.column_stack([0.027 - 0.03 * swell, np.zeros(7)])
     muscle = LoftedMuscle(
         "front",
         "front",
@@ -53,7 +53,7 @@ def front() -> tuple[LoftedMuscle, Lofts, Lofts]:
     on_curve, mesh = Lofts([muscle], limb.skeleton), limb.meshes[0]
     assert mesh.weights is not None
     flesh = flesh_round(mesh.mesh.points, mesh.mesh.triangles(), mesh.weights, on_curve)
-    return muscle, on_curve, on_curve.within(flesh)
+    return muscle, on_curve, on_curve.within(lambda: flesh)
 
 
 def bent(lofts: Lofts, degrees: float) -> Floats:
@@ -145,6 +145,27 @@ def test_skin_across_a_gap_does_not_move_the_flesh() -> None:
     np.testing.assert_allclose(flesh.weights, 1.0)
 
 
+def test_what_tapers_out_of_the_skin_is_drawn_in_to_it(front: tuple[LoftedMuscle, Lofts, Lofts]) -> None:
+    """At bind, where it stays as it is elsewhere, and in a pose."""
+    muscle, ends = front[0], np.array([[0.0, 0.1, 0.13], [0.0, 0.9, 0.07]])
+    limb = tube(rings=65, around=48)
+    lofts, mesh = Lofts([replace(muscle, ends=ends)], limb.skeleton), limb.meshes[0]
+    assert mesh.weights is not None
+    flesh = flesh_round(mesh.mesh.points, mesh.mesh.triangles(), mesh.weights, lofts)
+    still = np.zeros((lofts.curves.joint_count, 4, 4))
+    before, after = (
+        one.posed(still).rings(0, PLACES, ANGLES) for one in (lofts, lofts.within(lambda: flesh))
+    )
+    radius = np.linalg.norm(before[..., [0, 2]], axis=-1)
+    assert radius.max() > 0.12
+    assert np.linalg.norm(after[..., [0, 2]], axis=-1).max() < 0.1002
+    inside = (np.linalg.norm(flesh[0].inset, axis=-1) == 0.0).all(axis=1)
+    deep = np.interp(PLACES, np.linspace(0.0, 1.0, STATIONS), inside) == 1.0
+    assert deep.any()
+    assert not deep.all()
+    np.testing.assert_allclose(after[deep], before[deep], atol=1e-15)
+
+
 def test_the_volume_within_rings_is_that_of_their_closed_mesh() -> None:
     rng = np.random.default_rng(4)
     angle = 2.0 * np.pi * np.arange(SIDES) / SIDES
@@ -171,11 +192,11 @@ def test_found_muscles_stay_under_the_posed_skin(data: Path, figure: Figure, who
     outside = outside_skin(file(data, who), held(file(data, who), pose))
     common = {name: float(np.percentile(gaps, 95.0)) for name, gaps in outside.items()}
     worst = max(gaps.max() for gaps in outside.values())
-    figure(f"found muscles of {who} outside the skin, {pose}, farthest", 1e3 * worst, 6.0, "mm")
-    figure("the same, 95 of 100 points of each muscle within", 1e3 * max(common.values()), 1.5, "mm")
-    assert worst < 0.006
+    figure(f"found muscles of {who} outside the skin, {pose}, farthest", 1e3 * worst, 4.0, "mm")
+    figure("the same, 95 of 100 points of each muscle within", 1e3 * max(common.values()), 1.0, "mm")
+    assert worst < 0.004
     for name, gap in common.items():
-        assert gap < 0.0015, name
+        assert gap < 0.001, name
 
 
 def test_muscles_of_a_posed_man_keep_their_volume(data: Path, figure: Figure) -> None:
@@ -210,7 +231,7 @@ def test_a_muscle_moved_by_one_joint_goes_with_it(front: tuple[LoftedMuscle, Lof
     muscle, _, in_flesh = front
     flesh = in_flesh.flesh[0]
     one = flesh._replace(joints=np.array([1]), weights=np.ones((STATIONS, SIDES, 1)))
-    lofts = Lofts([replace(muscle, joints=(1, 1))], tube().skeleton).within([one])
+    lofts = Lofts([replace(muscle, joints=(1, 1))], tube().skeleton).within(lambda: (one,))
     difference = bent(lofts, 50.0)
     wanted = lofts.posed(np.zeros_like(difference)).rings(0, PLACES, ANGLES)
     wanted = wanted + wanted @ difference[1, :3, :3].T + difference[1, :3, 3]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 import numpy.typing as npt
@@ -121,8 +121,8 @@ def compile_lofts(
     found = loft_weights(over, lofts)
     entries = worn_entries(found, skin, garment_transfers(character, skin, bind))
     hybrid = hybrid_weights(body.weights, found, lofts.joints.parents, character.skeleton.joint_count)
-    flesh = flesh_round(bind[skin], body.mesh.triangles(), hybrid, lofts)
-    return BodyLofts(lofts.within(flesh), skin, over, entries)
+    drawn = lofts.within(partial(flesh_round, bind[skin], body.mesh.triangles(), hybrid, lofts))
+    return BodyLofts(drawn, skin, over, entries)
 
 
 def worn_entries(

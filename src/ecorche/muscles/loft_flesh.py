@@ -30,10 +30,12 @@ class Flesh(NamedTuple):
     Attributes:
         joints: Joints, those of muscles with the numbers after the skeleton's, (n,).
         weights: Their shares at stations and sides, together 1, (STATIONS, SIDES, n).
+        inset: By how much the muscle is drawn in there to be under the skin [m], (STATIONS, SIDES, 3).
     """
 
     joints: Ints
     weights: Floats
+    inset: Floats
 
     def middle(self, difference: Floats, u: Floats) -> Floats:
         """``M − I`` of the flesh at shares u (K,) of the muscle's length, the mean round it, (K, 3, 4).
@@ -42,22 +44,12 @@ class Flesh(NamedTuple):
             difference: ``M − I`` of all joints, (joints, 4, 4).
             u: The shares.
         """
-        return self._matrices(difference, self._weights(u).mean(axis=1))
+        return self._matrices(difference, _along(self.weights, u).mean(axis=1))
 
     def carried(self, difference: Floats, u: Floats, angle: Floats, points: Floats) -> Floats:
         """Points at bind (K, A, 3) [m], at shares u (K,) and angles (A,) round the muscle, as posed."""
-        turns = angle * (SIDES / (2.0 * np.pi))
-        side = np.floor(turns).astype(np.int64)
-        part, weights = (turns - side)[:, None], self._weights(u)
-        shares = (1.0 - part) * weights[:, side % SIDES] + part * weights[:, (side + 1) % SIDES]
-        return moved(self._matrices(difference, shares), points)
-
-    def _weights(self, u: Floats) -> Floats:
-        """At shares u (K,), (K, SIDES, n)."""
-        place = np.clip(u, 0.0, 1.0) * (STATIONS - 1)
-        low = np.minimum(place.astype(np.int64), STATIONS - 2)
-        part = (place - low)[:, None, None]
-        return np.asarray(self.weights[low] + part * (self.weights[low + 1] - self.weights[low]))
+        shares, inset = (_round(_along(values, u), angle) for values in (self.weights, self.inset))
+        return moved(self._matrices(difference, shares), points + inset)
 
     def _matrices(self, difference: Floats, shares: Floats) -> Floats:
         """``M − I`` (..., 3, 4) of flesh that the joints move by shares (..., n)."""
@@ -69,6 +61,22 @@ def moved(carried: Floats, points: Floats) -> Floats:
     """Points (..., 3) after ``M − I`` of their own, (..., 3, 4)."""
     step = (carried[..., :3] @ points[..., None])[..., 0]
     return np.asarray(points + (step + carried[..., 3]))
+
+
+def _along(values: Floats, u: Floats) -> Floats:
+    """Values at stations (STATIONS, ...) between them, at shares u (K,) of the length, (K, ...)."""
+    place = np.clip(u, 0.0, 1.0) * (STATIONS - 1)
+    low = np.minimum(place.astype(np.int64), STATIONS - 2)
+    part = (place - low)[:, None, None]
+    return np.asarray(values[low] + part * (values[low + 1] - values[low]))
+
+
+def _round(values: Floats, angle: Floats) -> Floats:
+    """Values at sides (K, SIDES, ...) between them, at angles (A,) [rad], (K, A, ...)."""
+    turns = angle * (SIDES / (2.0 * np.pi))
+    side = np.floor(turns).astype(np.int64)
+    part = (turns - side)[:, None]
+    return np.asarray((1.0 - part) * values[:, side % SIDES] + part * values[:, (side + 1) % SIDES])
 
 
 def dilation_of(still: Floats, at_rest: Floats, by_dilation: Floats) -> float:

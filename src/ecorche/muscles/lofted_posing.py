@@ -6,7 +6,7 @@ that and keeps the volume. See `wrapping`, `loft`, `posed_lofts` and `loft_joint
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from copy import copy
 from functools import cached_property
 
@@ -61,7 +61,6 @@ class Lofts:
         joints: The muscle joints at bind.
         joint_places: Where along its muscle each stands at bind, share of the length, (K,).
         gains: As given, (M,).
-        flesh: What moves the flesh round each; empty while they are drawn on their root curves.
     """
 
     def __init__(
@@ -82,7 +81,7 @@ class Lofts:
         self.curves: RootCurves = root_curves(self.muscles, skeleton.joint_count)
         self.shapes: tuple[Loft, ...] = tuple(loft(m.rings, f"muscle {m.name!r}") for m in self.muscles)
         self.gains = np.ones(len(self.muscles)) if gains is None else np.array(gains, np.float64)
-        self.flesh: tuple[Flesh, ...] = ()
+        self._find_flesh: Callable[[], tuple[Flesh, ...]] | None = None
         hung = carriers or [(m.carrier,) for m in self.muscles]
         standing = loft_plan(self.muscles, self.curves, self.shapes, self.gains, joints_per_muscle, hung)
         self._plan, self.joint_places = standing.plan, standing.places
@@ -116,7 +115,7 @@ class Lofts:
         flat = np.empty((len(moved), MOVED))
         if not pose_joints(self._plan.turning, NO_SCAPULAE, NO_VECTORS, moved, flat, turn):
             raise self._refusal()
-        kind = LoftsInFlesh if self.flesh else PosedLofts
+        kind = PosedLofts if self._find_flesh is None else LoftsInFlesh
         return kind(self, moved, curves, turn, tension)
 
     def axes_at_bind(self, muscle: int, u: Floats) -> SectionAxes:
@@ -125,11 +124,16 @@ class Lofts:
         out = directions_at_bind(self.muscles[muscle], tangents)
         return SectionAxes(points, tangents, out, np.cross(tangents, out))
 
-    def within(self, flesh: Sequence[Flesh]) -> Lofts:
-        """The same muscles, drawn in the flesh round each."""
+    def within(self, find_flesh: Callable[[], tuple[Flesh, ...]]) -> Lofts:
+        """The same muscles, drawn in the flesh round each, which is looked for when they are first drawn."""
         result = copy(self)
-        result.flesh = tuple(flesh)
+        result._find_flesh = find_flesh
         return result
+
+    @cached_property
+    def flesh(self) -> tuple[Flesh, ...]:
+        """What moves the flesh round each; empty where they are drawn on their root curves."""
+        return () if self._find_flesh is None else self._find_flesh()
 
     @cached_property
     def rings_at_bind(self) -> tuple[tuple[SectionAxes, Floats], ...]:

@@ -82,10 +82,9 @@ class LoftsInFlesh(PosedLofts):
 
     def _by_dilation(self, muscle: int) -> tuple[Floats, Floats, Floats]:
         """Rings at bind, posed without dilation, and what they change by as κ grows by one."""
-        still, at_bind = self.lofts.rings_at_bind[muscle]
+        flesh, (still, at_bind) = self.lofts.flesh[muscle], self.lofts.rings_at_bind[muscle]
         dilated = section_points(still, *self._shape(muscle, _PLACES, 1.0), _ANGLES)
         at_rest, whole = (
-            self.lofts.flesh[muscle].carried(self._joints, _PLACES, _ANGLES, points)
-            for points in (at_bind, dilated)
+            flesh.carried(self._joints, _PLACES, _ANGLES, points) for points in (at_bind, dilated)
         )
-        return at_bind, at_rest, whole - at_rest
+        return at_bind + flesh.inset, at_rest, whole - at_rest

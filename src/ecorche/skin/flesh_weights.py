@@ -1,7 +1,10 @@
-"""What moves the flesh round muscles found in the skin: the weights of the skin nearest to it.
+"""The flesh round muscles found in the skin: it moves by the weights of the skin nearest to it.
 
 Skin on the far side of a gap, as an arm's that hangs beside the trunk, is near too, but turns its outside to
 the muscle: it does not count.
+
+Ellipses lie under the skin (`extraction.under_skin`), but beyond the first and the last a muscle tapers on to
+a bone, past a hollow such as an armpit perhaps: there it is drawn in to the skin.
 """
 
 from __future__ import annotations
@@ -10,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ecorche.base.rotations import normalise
+from ecorche.base.signed_pieces import SignedPieces
 from ecorche.muscles.loft_flesh import SIDES, STATIONS, Flesh
 from ecorche.muscles.lofted_posing import Lofts
 from ecorche.skin.weights import SkinWeights
@@ -23,6 +27,8 @@ FLATTEST = 0.1
 """Vertices nearer than this share of the furthest that counts are no nearer."""
 EVENED = 2
 """How often weights are brought half-way to the mean of those beside them, along and round a muscle."""
+DRAWN_IN = 1.1
+"""What is outside the skin is drawn in by this many times as much."""
 SLIGHT = 1e-3
 """Joints with a smaller share everywhere are left out."""
 
@@ -45,7 +51,7 @@ def flesh_round(
     normals, tree = _normals(skin, corners)[used], cKDTree(skin[used])
     joints, shares = weights.padded()
     joints, shares = joints[used], shares[used]
-    found = []
+    solid, found = SignedPieces(skin, corners), []
     for _, rings in lofts.rings_at_bind:
         places = rings.reshape(-1, 3)
         near, counts = _nearest(places, tree, skin[used], normals)
@@ -55,7 +61,7 @@ def flesh_round(
         table = _evened(table.reshape(STATIONS, SIDES, -1))
         mine = np.flatnonzero(table.max(axis=(0, 1)) > SLIGHT)
         own = table[..., mine] / table[..., mine].sum(axis=-1, keepdims=True)
-        found.append(Flesh(mine, own))
+        found.append(Flesh(mine, own, _inset(rings, solid)))
     return tuple(found)
 
 
@@ -74,6 +80,13 @@ def _nearest(places: Floats, tree: object, skin: Floats, normals: Floats) -> tup
     gap = np.maximum(far / np.where(furthest > 0.0, furthest, 1.0), FLATTEST)
     counts = np.where(faces, gap**-4.0, 0.0)
     return near, counts / counts.sum(axis=1, keepdims=True)
+
+
+def _inset(rings: Floats, skin: SignedPieces) -> Floats:
+    """By how much places (..., 3) are drawn in to be under the skin [m]."""
+    depth, outward = skin.depth(rings)
+    sign = -1.0 if skin.inside_out else 1.0
+    return np.asarray((sign * DRAWN_IN * np.minimum(sign * depth, 0.0))[..., None] * outward)
 
 
 def _normals(skin: Floats, corners: Ints) -> Floats:
