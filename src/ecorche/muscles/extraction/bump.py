@@ -25,6 +25,7 @@ class Cut:
         flat: The same in (x, y) [m], shape (P, 2); curved surfaces are unrolled.
         closed: Whether the last point is joined to the first.
         upward: Unit normals of a curved cutting surface at the points, shape (P, 3); None of a plane.
+        piece: Number of the piece of skin it lies on, which hangs together.
     """
 
     region: int
@@ -36,6 +37,7 @@ class Cut:
     flat: Floats
     closed: bool
     upward: Floats | None = None
+    piece: int = 0
 
     def normal(self, point: int) -> Floats:
         """The cutting surface's unit normal at one of the points, counted round, shape (3,)."""

@@ -3,15 +3,16 @@
 Text 001, "Profile Curves of Skin Model": sections of an arm or leg stand perpendicular to its bone. The
 text leaves open which bones are limbs and whose a curve is where a plane cuts more than one. Here limbs are
 what `trunk_plan` says (by name on people, by pairs of chains on creatures); a bone runs from hinge to
-hinge, twist joints on the way belong to it; hands, feet and other short ends of chains are left to plain
-skinning, and it is said so. Of the curves in a plane the largest counts that is closed, goes round the bone
-and moves with it.
+hinge, twist joints on the way belong to it. From shoulder or hip on all animals with legs have two long
+bones with muscles; what follows is hand or foot, however long, and only tendons run there: with other short
+ends of chains it is left to plain skinning, and it is said so. Of the curves in a plane the largest counts
+that is closed, goes round the bone and moves with it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -41,11 +42,16 @@ FEWEST_SECTIONS = 8
 """A region with fewer sections is left to plain skinning."""
 SHORT = 0.4
 """A bone shorter than this share of its limb's longest is hand, foot or hoof."""
+LONG_BONES = 2
+"""So many bones with muscles follow a shoulder or hip: upper arm and forearm, thigh and lower leg."""
 NECK_FROM_START, NECK_FROM_END = 0.25, 0.35
 """Within this share of a region from its start and end a thinnest section, a neck, is where it begins and
 ends: beyond lies the flare of knee, elbow, hand or foot."""
 RISE = 1.02
 """By this factor a limb must grow thicker again on both sides of a neck."""
+ALONE = "limb"
+"""Kind of a limb without a trunk, of which nobody knows what bone it begins with."""
+HAND_OR_FOOT = "hand or foot, or too short for muscles to show: left to plain skinning"
 LIMBS = {"shoulder": "upper arm", "elbow": "forearm", "hip": "thigh", "knee": "lower leg"}
 """What people call the bone that begins at a joint."""
 
@@ -111,7 +117,7 @@ def limb_bones(skeleton: Skeleton, naming: Naming, plan: TrunkPlan) -> tuple[lis
             known = (naming.canonical[start] or "")[2:]
             if naming.joint(f"{'lr'[root.side < 0]}_{root.kind}") is not None and known not in LIMBS:
                 break
-            if length < SHORT * longest:
+            if length < SHORT * longest or (number >= LONG_BONES and root.kind != ALONE):
                 break
             before = hinges[number - 1] if number else root.girdle if root.girdle != root.ball else -1
             if before < 0:
@@ -125,7 +131,7 @@ def limb_bones(skeleton: Skeleton, naming: Naming, plan: TrunkPlan) -> tuple[lis
             number = len(lengths)
         rest = [skeleton.names[j] for j in hinges[number:]]
         if rest:
-            left_out.append((", ".join(rest), "too short for muscles to show: left to plain skinning"))
+            left_out.append((", ".join(rest), HAND_OR_FOOT))
     return bones, left_out
 
 
@@ -141,7 +147,7 @@ def lone_limbs(skeleton: Skeleton) -> TrunkPlan | None:
     longest = max(roots, key=lambda j: (reach[j], -j))
     below = heads - heads[longest]
     _, _, axes = np.linalg.svd(below[np.linalg.norm(below, axis=1) <= reach[longest] + 1e-9])
-    limbs = tuple(LimbRoot(skeleton.names[j], "limb", 1, j, j, j) for j in roots)
+    limbs = tuple(LimbRoot(skeleton.names[j], ALONE, 1, j, j, j) for j in roots)
     part = np.full(skeleton.joint_count, 10, np.int64)
     start = heads[longest]
     return TrunkPlan((), (), limbs, part, axes[1], axes[2], start, start + reach[longest] * axes[0])
@@ -205,7 +211,14 @@ def membership(bone: LimbBone, joints: Ints, weights: Floats) -> Floats:
     return share
 
 
-def limb_cuts(bone: LimbBone, points: Floats, triangles: Ints, moved: Floats, region: int) -> list[Cut] | str:
+def limb_cuts(
+    bone: LimbBone,
+    points: Floats,
+    triangles: Ints,
+    moved: Floats,
+    region: int,
+    pieces: Ints | None = None,
+) -> list[Cut] | str:
     """The sections across a bone from end to end, or why there are none.
 
     Args:
@@ -214,6 +227,7 @@ def limb_cuts(bone: LimbBone, points: Floats, triangles: Ints, moved: Floats, re
         triangles: Vertex numbers, (T, 3).
         moved: How much the bone moves each vertex, (V,).
         region: Number of its region.
+        pieces: The piece of skin each vertex is of, (V,); None where all is one.
     """
     axis, length = bone.axis, bone.length
     own = triangles[(moved[triangles] > OVERLAP).any(axis=1)]
@@ -226,16 +240,17 @@ def limb_cuts(bone: LimbBone, points: Floats, triangles: Ints, moved: Floats, re
     cuts: list[Cut] = []
     for share, curves in zip(shares, found.levels, strict=True):
         origin = bone.start + share * length * axis
-        best: tuple[float, Floats] | None = None
+        best: tuple[float, Floats, int] | None = None
         for curve in curves:
             flat = (curve.points - origin) @ frame[:2].T
             area = _signed_area(flat)
             if curve.closed and _is_own(curve, flat, moved) and (best is None or abs(area) > best[0]):
-                best = abs(area), curve.points if area > 0.0 else curve.points[::-1]
+                piece = 0 if pieces is None else int(pieces[curve.above[0]])
+                best = abs(area), curve.points if area > 0.0 else curve.points[::-1], piece
         if best is not None:
             even = _evenly(best[1], origin, frame)
             flat = (even - origin) @ frame[:2].T
-            cuts.append(Cut(region, len(cuts), float(share), origin, frame, even, flat, True))
+            cuts.append(Cut(region, len(cuts), float(share), origin, frame, even, flat, True, piece=best[2]))
     cuts = _longest_run(cuts)
     if len(cuts) < FEWEST_SECTIONS:
         return (
@@ -305,7 +320,4 @@ def _between_necks(cuts: list[Cut]) -> list[Cut]:
         first = 0  # it only tapers
     if min(girth[last:].max(), girth[: last + 1].max()) < RISE * girth[last]:
         last = len(cuts) - 1
-    return [
-        Cut(c.region, rank, c.along, c.origin, c.frame, c.points, c.flat, c.closed)
-        for rank, c in enumerate(cuts[first : last + 1])
-    ]
+    return [replace(c, rank=rank) for rank, c in enumerate(cuts[first : last + 1])]

@@ -101,7 +101,8 @@ def linked(
     apart = np.linalg.norm(way, axis=1) / (0.5 * (sizes[rows] + sizes[columns]))
     unlike = UNLIKE * np.abs(np.log(standing[columns] / standing[rows]))
     price = apart + unlike + GAP * (step[rows, columns] - 1)
-    near = apart <= REACH
+    pieces = np.array([cuts[b.cut].piece for b in bumps])
+    near = (apart <= REACH) & (pieces[rows] == pieces[columns])
     cost[rows[near], columns[near]] = price[near]
     cost[np.arange(count), count + np.arange(count)] = ENDING
     cost[:, count:][~np.eye(count, dtype=bool)] = 1e6

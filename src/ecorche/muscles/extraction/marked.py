@@ -17,8 +17,8 @@ import numpy.typing as npt
 from ecorche.base.closest_point import TriangleSurface
 from ecorche.base.mesh import coincident_groups
 from ecorche.errors import EcorcheError
-from ecorche.muscles.extraction.build import Region, skin_regions
 from ecorche.muscles.extraction.bump import Bump, Cut
+from ecorche.muscles.extraction.regions import Region, skin_regions
 from ecorche.muscles.extraction.rings import space_rings
 from ecorche.muscles.extraction.template_names import TemplateNames
 from ecorche.muscles.lofted import LoftedMuscle

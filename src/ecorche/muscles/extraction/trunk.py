@@ -63,6 +63,8 @@ GRAZING = 0.8
 """Cosine between the skin's normal and the cutting surfaces' above which they graze it, and tell nothing."""
 IN_THE_MIDDLE = 0.12
 """Bumps whose top is nearer to the midplane, in half-widths, are ridges of the body: muscles are paired."""
+OVER_MIDDLE = 0.25
+"""Nor is it a muscle, but a mane or crest, if this share of its skin lies beyond the midplane."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,11 +115,12 @@ class Trunk:
 
 
 class TrunkBumps(NamedTuple):
-    """The sections of a region, the bumps of muscles in them, and how many rows of bumps were flesh."""
+    """A region's sections, the bumps of muscles in them, and how many rows of bumps were flesh or a ridge."""
 
     cuts: list[Cut]
     bumps: list[Bump]
     flesh: int
+    ridges: int
 
 
 def trunk_regions(
@@ -153,9 +156,9 @@ def trunk_regions(
     return Trunk(plan, tuple(regions), tuple(left_out), skin)
 
 
-def trunk_cuts(region: TrunkRegion, points: Floats) -> list[Cut]:
+def trunk_cuts(region: TrunkRegion, skin: TrunkSkin) -> list[Cut]:
     """The sections of a region, several a level where the skin has several curves there."""
-    found = contours(points, region.triangles, region.surfaces.values(points), region.levels)
+    found = contours(skin.points, region.triangles, region.surfaces.values(skin.points), region.levels)
     step = STEP * region.width
     cuts = []
     for rank, (level, curves) in enumerate(zip(region.levels, found.levels, strict=True)):
@@ -166,7 +169,10 @@ def trunk_cuts(region: TrunkRegion, points: Floats) -> list[Cut]:
         ):
             share = rank / max(len(region.levels) - 1, 1)
             upward = np.ascontiguousarray(region.surfaces.upward(along))
-            cuts.append(Cut(region.number, rank, share, origin, frame, along, flat, curve.closed, upward))
+            piece = int(skin.pieces[curve.above[0]])
+            cuts.append(
+                Cut(region.number, rank, share, origin, frame, along, flat, curve.closed, upward, piece)
+            )
     return cuts
 
 
@@ -195,7 +201,7 @@ def _outermost(
 
 def trunk_bumps(region: TrunkRegion, skin: TrunkSkin) -> TrunkBumps:
     """The sections of a region and the bumps of muscles in them; ``Bump.cut`` counts these sections."""
-    cuts = trunk_cuts(region, skin.points)
+    cuts = trunk_cuts(region, skin)
     least = max(LEAST_BUMP * region.width, FACETS * _facets(region, skin.points))
     if region.cap is not None:
         cuts = _longest_each_rank(cuts)
@@ -213,17 +219,20 @@ def trunk_bumps(region: TrunkRegion, skin: TrunkSkin) -> TrunkBumps:
     steep = np.array([b.prominence >= FAINT * STEEP * _width(cuts, b) for b in bumps], bool)
     bumps = [bumps[n] for n in np.flatnonzero(own & steep)]
     kept: list[int] = []
-    flesh = 0
+    flesh = ridges = 0
     for row in linked(cuts, bumps, prominent=0.0, long=0.0).tracks:
         own_bumps = [bumps[b] for b in row.bumps]
         if not _muscular(cuts, own_bumps, region):
+            continue
+        if _over_middle(cuts, own_bumps, region, skin.plan):
+            ridges += 1
             continue
         most = int(np.argmax([b.prominence for b in own_bumps]))
         if region.cap is None and not region.round and hangs(_tops(cuts, own_bumps), most, skin):
             flesh += 1
         else:
             kept += row.bumps
-    return TrunkBumps(cuts, [bumps[b] for b in sorted(kept)], flesh)
+    return TrunkBumps(cuts, [bumps[b] for b in sorted(kept)], flesh, ridges)
 
 
 def _muscular(cuts: Sequence[Cut], row: Sequence[Bump], region: TrunkRegion) -> bool:
@@ -235,6 +244,16 @@ def _muscular(cuts: Sequence[Cut], row: Sequence[Bump], region: TrunkRegion) -> 
     least = 0.0 if region.cap is not None else 0.5 * LONG if cut_off else LONG
     long = float(np.linalg.norm(tops[-1] - tops[0])) >= least * np.median(width)
     return bool(steep and long and np.median(standing) >= LEAST * region.width)
+
+
+def _over_middle(cuts: Sequence[Cut], row: Sequence[Bump], region: TrunkRegion, plan: TrunkPlan) -> bool:
+    """Whether linked bumps are one side of a ridge in the body's middle."""
+    beyond = []
+    for bump in row:
+        points = cuts[bump.cut].points
+        aside = (points[np.arange(bump.first, bump.last + 1) % len(points)] - plan.start) @ plan.left
+        beyond.append(float(np.mean(region.side * aside < 0.0)))
+    return bool(np.median(beyond) > OVER_MIDDLE)
 
 
 def _tops(cuts: Sequence[Cut], bumps: Sequence[Bump]) -> Floats:

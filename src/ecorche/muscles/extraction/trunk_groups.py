@@ -27,6 +27,7 @@ from ecorche.muscles.extraction.cutting_surfaces import (
     planes_along,
     spheres_about,
 )
+from ecorche.muscles.extraction.pieces import pieces_of
 from ecorche.muscles.extraction.trunk_plan import LimbRoot, TrunkPlan
 from ecorche.skeleton.skeleton import Skeleton
 
@@ -65,6 +66,7 @@ class TrunkSkin:
         self.heads: Floats = skeleton.bind_world[:, :3, 3]
         self.part: Ints = plan.part[dominant]
         self.normals = _normals(points, self.triangles)
+        self.pieces = pieces_of(triangles, len(points))
         self.side: Floats = (points - plan.start) @ plan.left
         own = points[self.part == 0]
         self.width = typical_distance(own, plan.start, plan.end)

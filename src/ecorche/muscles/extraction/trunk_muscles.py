@@ -9,7 +9,8 @@ trapezius does. A muscle on a limb's bone bends over a sphere at the joint, whos
 the distance of the muscle from it.
 
 A collar bone stands out on lean people as muscles do. It lies before and above the joint of the shoulder, and
-the pectoral, which comes from it, below: so a person's is told from a muscle and refused.
+the pectoral, which comes from it, below: so a person's is told from a muscle and refused. So is the corner
+of a jaw: skin that the head moves more than the neck lies on the skull, and tells of no muscle.
 
 What would be stretched beyond what muscles bear (`stretch`) is attached to another joint that moves the skin
 at its end, or further on, and is no muscle if that does not help.
@@ -29,6 +30,7 @@ from ecorche.base.rotations import normalise
 from ecorche.muscles.extraction.attach import Attachment, on_root_curve
 from ecorche.muscles.extraction.bump import Bump, Cut
 from ecorche.muscles.extraction.ellipses import Ellipse
+from ecorche.muscles.extraction.linking import FEWEST_BUMPS
 from ecorche.muscles.extraction.profiles import profile_ellipse
 from ecorche.muscles.extraction.rings import SpaceRings
 from ecorche.muscles.extraction.stretch import LONGEST, SHORTEST, stretch
@@ -70,6 +72,7 @@ BEFORE, BELOW = 0.15, 0.15
 """A collar bone lies so far before its shoulder's joint at least, and no more than so far below it, shares of
 the joint's distance from the midplane: by 0.25 and −0.02 on the ten people that show theirs; pectorals lie
 0.35 and more below."""
+SKULL = "the head moves the skin there, so it is the corner of jaw or skull"
 COLLAR_BONE = "it lies before and above the joint of the shoulder, where the collar bone is"
 AS_ONE = "both its ends would move with one joint"
 
@@ -109,6 +112,8 @@ class TrunkMuscles:
         """The muscle of rings, or why they are none."""
         if self._is_collar_bone(region, rings):
             return COLLAR_BONE
+        if region.round and self._is_skull(rings):
+            return SKULL
         refusal = AS_ONE
         for ends in product(*(self._ends(region, rings, n) for n in (0, -1))):
             first, last = ends if ends[0].joint != ends[1].joint else self._apart(*ends)
@@ -136,6 +141,12 @@ class TrunkMuscles:
         away = np.median(rings.top - ball, axis=0)
         before, above = float(away @ self.plan.front), float(away @ self.plan.axis)
         return before > BEFORE * inner and above > -BELOW * inner
+
+    def _is_skull(self, rings: SpaceRings) -> bool:
+        """Whether too few rings on a neck lie where the head moves the skin less than all else does."""
+        carried = np.stack([self._carried(top) for top in rings.top])
+        of_head = carried[:, self.plan.part == 2].sum(axis=1)
+        return int(np.sum(of_head < 0.5 * carried.sum(axis=1))) < FEWEST_BUMPS
 
     def _goal(self, rings: SpaceRings, which: int, goal: int) -> int:
         """The joint whose bone an end goes on to.
