@@ -59,7 +59,7 @@ class SkinOnNodes:
     def at(self, nodes: Floats) -> Floats:
         """Where the bound vertices are [m], (bound, 3), for nodes [m] (nodes, 3)."""
         seen = nodes[self._nodes] + (self._axes(nodes) @ self._seen)[..., 0]
-        return np.einsum("vk,vkx->vx", self._weights, seen)
+        return np.asarray(np.einsum("vk,vkx->vx", self._weights, seen))
 
 
 def _neighbours(places: Ints) -> Ints:

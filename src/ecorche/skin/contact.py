@@ -1,0 +1,106 @@
+"""Skin that does not pass through skin: where limbs fold on themselves they press each other flat and bulge.
+
+A line along every vertex's normal looks for skin that faces it. In front, that is the gap to it; behind, skin
+has passed through skin, by as much. Either side gives way by half along its normal. What is pressed in comes
+out beside the contact, over a stretch around it, so that the volume stays: flesh that folds bulges.
+
+Parts that are thinner than the reach at bind, such as ears, always have skin behind; they are left alone. The
+lines ask the tree of `ray_tree`, not all pairs.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from ecorche.base.ray_tree import RayTree
+from ecorche.skin.two_rings import TwoRings
+
+Points = npt.NDArray[np.float32]
+
+_THIN = 2.0
+"""What has its own far side behind it within so many reaches at bind is thin."""
+_MOST_ROUNDS = 100
+"""Of smoothing, to spread a bulge."""
+_EVEN_ROUNDS = 2
+"""Of smoothing of what is pressed."""
+
+
+class SkinContact:
+    """One skin, asked frame after frame whether it passes through itself.
+
+    Args:
+        points, normals: At bind [m] and unit, (vertices, 3).
+        triangles: Outwards, (triangles, 3).
+        rings: Its vertices' neighbours.
+        reach: How deep skin may have passed through skin [m].
+        span: How far from the contact what is pressed in comes out [m].
+        rounds: How often both sides give way.
+    """
+
+    def __init__(
+        self,
+        points: Points,
+        normals: Points,
+        triangles: npt.ArrayLike,
+        rings: TwoRings,
+        *,
+        reach: float = 0.025,
+        span: float = 0.015,
+        rounds: int = 4,
+    ) -> None:
+        self._tree, self._rings, self._rounds = RayTree(points, triangles), rings, rounds
+        self._reach = np.full(len(points), reach, np.float32)
+        self._remembered = np.full(len(points), -1, np.int32)
+        self._speaker = np.zeros(rings.place_count, np.int64)
+        self._speaker[rings.place[::-1]] = np.arange(len(points))[::-1]
+        # so many rounds of smoothing spread a point over the span
+        edge = float(np.median(rings.square_edge))
+        self._bulge_rounds = int(np.clip(2.0 * span**2 / max(edge, 1e-12), 2, _MOST_ROUNDS))
+        far = (_THIN * self._reach).astype(np.float32)
+        behind = self._tree.cast(points - far[:, None] * normals, normals, far, facing=True)
+        self._thin = behind.triangles >= 0
+        faces = np.asarray(triangles, np.int64)
+        area = np.linalg.norm(
+            np.cross(points[faces[:, 1]] - points[faces[:, 0]], points[faces[:, 2]] - points[faces[:, 0]]),
+            axis=1,
+        )
+        self._area = np.bincount(
+            rings.place[faces].ravel(), np.repeat(area / 6.0, 3), minlength=rings.place_count
+        ).astype(np.float32)
+
+    def passed(self, points: Points, normals: Points) -> Points:
+        """How far each vertex is behind skin that faces it [m], (vertices,); 0 where it is not."""
+        self._tree.fit(points)
+        hits = self._tree.cast(
+            points, normals, self._reach, facing=True, both_ways=True, remembered=self._remembered
+        )
+        through = (hits.distances < 0.0) & ~self._thin
+        return np.where(through, -hits.distances, np.float32(0.0))
+
+    def correction(self, points: Points, normals: Points) -> Points:
+        """How far each vertex moves along its normal [m], (vertices,)."""
+        pressed = self._pressed(points, normals, np.zeros(self._rings.place_count, np.float32))
+        if not (pressed > 0.0).any():
+            return np.zeros(len(points), np.float32)
+        beside = self._rings.smoothed(pressed, 1.0, self._bulge_rounds)
+        beside = np.where(pressed > 0.0, np.float32(0.0), beside)
+        room = float(self._area @ beside)
+        out = float(self._area @ pressed) / room if room > 0.0 else 0.0
+        bulged = np.float32(out) * beside
+        # what bulges into skin is pressed again
+        return (bulged - self._pressed(points, normals, pressed, bulged))[self._rings.place]
+
+    def _pressed(
+        self, points: Points, normals: Points, pressed: Points, bulged: Points | None = None
+    ) -> Points:
+        """How far each place gives way [m], (places,), beginning with ``pressed``."""
+        out = np.zeros_like(pressed) if bulged is None else bulged
+        for _ in range(self._rounds):
+            moved = points + (out - pressed)[self._rings.place][:, None] * normals
+            passed = np.float32(0.5) * self.passed(moved, normals)[self._speaker]
+            if not (passed > 0.0).any():
+                break
+            # nowhere less than half the way, and no steps beside
+            pressed = pressed + np.maximum(self._rings.smoothed(passed, 0.5, _EVEN_ROUNDS), passed)
+        return pressed
