@@ -6,7 +6,7 @@ import copy
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 from hypothesis import given
@@ -288,7 +288,7 @@ plain_values = st.recursive(
 @given(plain_values)
 def test_layout_is_json_and_every_value_has_its_line(value: object) -> None:
     laid_out = text.layout(value)
-    parsed, lines = text.parse(laid_out, "x")
+    parsed, lines = text.parse(laid_out, "x"), text.lines_of(laid_out, "x")
     assert parsed == value == json.loads(laid_out)
     rows = laid_out.split("\n")
     for place, number in lines.items():
@@ -296,6 +296,17 @@ def test_layout_is_json_and_every_value_has_its_line(value: object) -> None:
             assert f"{json.dumps(place[-1], ensure_ascii=False)}:" in rows[number - 1]
         else:
             assert 1 <= number <= len(rows)
+
+
+def test_lines_are_counted_only_where_something_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They take ten times as long as reading."""
+
+    def counted(content: str, where: object) -> NoReturn:
+        pytest.fail("the lines of a good rig were counted")
+
+    for module in ("text", "files"):
+        monkeypatch.setattr(f"ecorche.document.{module}.lines_of", counted)
+    assert spec_from_text(text.layout(VALID), "man.ecorche").version == VERSION
 
 
 def test_human_joints_fit_the_file_and_come_back() -> None:

@@ -457,3 +457,11 @@ def test_two_joints_of_one_meaning_are_told() -> None:
     assert canonical["LeftUpLeg"] == "l_hip"
     assert roles["other:LeftUpLeg"] == "helper"
     assert "joints 'LeftUpLeg' and 'other:LeftUpLeg' both mean 'l_hip'" in naming.notes[0]
+
+
+def test_a_skeleton_is_recognised_once_however_often_it_is_asked_for() -> None:
+    skeleton = skeleton_of("Hips\n  LeftUpLeg\n  thing")
+    assert recognise(skeleton) is recognise(skeleton, {})
+    mapped = recognise(skeleton, {"thing": "r_hip"})
+    assert mapped is recognise(skeleton, {"thing": "r_hip"})
+    assert mapped.canonical[2] == "r_hip" != recognise(skeleton).canonical[2]

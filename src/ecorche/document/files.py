@@ -33,7 +33,7 @@ from ecorche.document.surfaces import (
     require_surfaces,
     surfaces_from_arrays,
 )
-from ecorche.document.text import layout, parse, spelled
+from ecorche.document.text import layout, lines_of, parse, spelled
 from ecorche.errors import DocumentError, EcorcheError, WriteError
 
 LARGEST_TEXT = 1 << 26
@@ -89,12 +89,11 @@ def require_rig_name(path: Path, error: type[EcorcheError]) -> None:
 
 def spec_from_text(text: str, where: object) -> RigSpec:
     """The spec in the text of a rig file; anything wrong is told with file, line and field."""
-    data, lines = parse(text, where)
-    current = migrate(data, where)
+    current = migrate(parse(text, where), where)
     try:
         return RigSpec.model_validate(_frozen(current))
     except ValidationError as error:
-        raise document_error(error, current, lines, where) from None
+        raise document_error(error, current, lines_of(text, where), where) from None
 
 
 def _frozen(value: Any) -> Any:

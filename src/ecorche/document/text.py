@@ -1,7 +1,7 @@
 """JSON text with places: which line a field stands on, and a layout people can read and compare.
 
-Python's own reader does the parsing. It keeps neither line numbers nor repeated keys, so a
-second, small walk over the same text finds those.
+Python's own reader does the parsing. It keeps no line numbers, so where something is wrong a
+second, slower walk over the same text finds those.
 """
 
 from __future__ import annotations
@@ -22,13 +22,21 @@ DEEPEST = 64
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]:,]|[^\s{}\[\]:,"]+')
 
 
-def parse(text: str, where: object) -> tuple[Any, dict[Place, int]]:
-    """The value of a JSON text, and the line every part of it stands on.
+def parse(text: str, where: object) -> Any:
+    """The value of a JSON text.
 
     Refused, with line and column: text that is not JSON, NaN and infinity, a key given twice.
     """
+    twice = False
+
+    def collected(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        nonlocal twice
+        found = dict(pairs)
+        twice = twice or len(found) < len(pairs)
+        return found
+
     try:
-        value = json.loads(text, parse_constant=_refuse_constant)
+        value = json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=collected)
     except json.JSONDecodeError as error:
         raise DocumentError(
             f"is not JSON: {error.msg[:1].lower()}{error.msg[1:]}",
@@ -39,7 +47,22 @@ def parse(text: str, where: object) -> tuple[Any, dict[Place, int]]:
         raise DocumentError("is nested too deeply to be a rig", where=where) from None
     except ValueError as error:
         raise DocumentError(f"is not JSON: {error}", where=where, remedy="Write finite numbers") from None
-    return value, _lines(text, where)
+    if twice or _too_deep(value):
+        lines_of(text, where)  # says where
+    return value
+
+
+def _too_deep(value: Any) -> bool:
+    """Whether something lies more than `DEEPEST` levels below the top."""
+    level = [value]
+    for _ in range(DEEPEST + 1):
+        level = [
+            inner
+            for outer in level
+            if isinstance(outer, (dict, list))
+            for inner in (outer.values() if isinstance(outer, dict) else outer)
+        ]
+    return bool(level)
 
 
 def _remedy(error: json.JSONDecodeError) -> str:
@@ -58,7 +81,7 @@ def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not a number")
 
 
-def _lines(text: str, where: object) -> dict[Place, int]:
+def lines_of(text: str, where: object) -> dict[Place, int]:
     """The line of every value in valid JSON; a key given twice is refused."""
     lines: dict[Place, int] = {}
     tokens = _tokens(text)

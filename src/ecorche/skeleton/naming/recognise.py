@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from ecorche.base.names import suggestion
 from ecorche.errors import SkeletonError
@@ -48,7 +49,12 @@ def recognise(skeleton: Skeleton, mapping: Mapping[str, str] | None = None) -> N
     ``mapping`` says for some joints, by their name in the file, which canonical joint they are;
     it overrides what is recognised. Names that do not exist are refused with the nearest one.
     """
-    given = _checked(skeleton, mapping or {})
+    return _recognised(skeleton, tuple((mapping or {}).items()))
+
+
+@lru_cache(maxsize=16)  # asked for by many parts of one command; by shape it takes a third of a second
+def _recognised(skeleton: Skeleton, mapping: tuple[tuple[str, str], ...]) -> Naming:
+    given = _checked(skeleton, dict(mapping))
     match = match_names(skeleton)
     told = [role_by_name(name) for name in skeleton.names]
     if match is not None:
