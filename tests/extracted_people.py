@@ -14,15 +14,27 @@ from ecorche.body.extract_muscles import with_extracted_muscles
 from ecorche.body.perform import perform
 from ecorche.body.rig import create_rig
 from ecorche.document.files import Rig
-from ecorche.io.formats import read_character, read_motion
+from ecorche.io.formats import read_motion
+from ecorche.muscles.extraction.build import Extraction
+from rigged_people import person
 
 
 @cache
+def _extracted(path: Path) -> tuple[Character, Rig, Extraction]:
+    character = person(path)
+    bare = create_rig(character, path, path.with_suffix(".ecorche"), muscles=False)
+    rig, report = with_extracted_muscles(bare, character)
+    return character, rig, report.extraction
+
+
 def extracted(path: Path) -> tuple[Character, Rig]:
     """A person, and a rig with the muscles found in its skin."""
-    character = read_character(path)
-    bare = create_rig(character, path, path.with_suffix(".ecorche"), muscles=False)
-    return character, with_extracted_muscles(bare, character)[0]
+    return _extracted(path)[:2]
+
+
+def found_in(path: Path) -> Extraction:
+    """What the muscles of that rig were found by."""
+    return _extracted(path)[2]
 
 
 @cache

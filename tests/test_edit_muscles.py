@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +16,6 @@ from ecorche.base.signed_pieces import SignedPieces
 from ecorche.body.character import Character
 from ecorche.body.compile import compile_body
 from ecorche.body.edit_muscles import added, kept, marked, merged, moved_end, removed, resized
-from ecorche.body.extract_muscles import with_extracted_muscles
 from ecorche.body.lofted_specs import lofted_muscles_of
 from ecorche.body.muscle_summary import skin_moved_by
 from ecorche.body.painting import with_weights
@@ -31,18 +29,13 @@ from ecorche.muscles.extraction.redrawn import enclosing_ellipse, space_rings_of
 from ecorche.muscles.loft import loft
 from ecorche.muscles.loft_frames import bind_axes
 from ecorche.muscles.lofted import LoftedMuscle
+from extracted_people import extracted
 from rigged_people import BICEPS, person, rigged
 
 Floats = npt.NDArray[np.float64]
 
 FRONT, BACK = "upper arm front, left", "upper arm back inner, left"
 INNER, OUTER = "lower leg inner, left", "lower leg outer, left"
-
-
-@cache
-def extracted(path: Path) -> Rig:
-    bare = create_rig(person(path), "man.glb", "man.ecorche", muscles=False)
-    return with_extracted_muscles(bare, person(path))[0]
 
 
 @pytest.fixture
@@ -52,7 +45,7 @@ def man(data: Path) -> Character:
 
 @pytest.fixture
 def rig(data: Path) -> Rig:
-    return extracted(data / "human" / "male_muscular_cmu_mb.glb")
+    return extracted(data / "human" / "male_muscular_cmu_mb.glb")[1]
 
 
 def muscle_of(rig: Rig, man: Character, name: str) -> LoftedMuscle:
@@ -333,7 +326,7 @@ def test_template_muscles_are_told_where_they_are_edited(data: Path) -> None:
 
 
 def test_the_command_edits_the_file(data: Path, rig: Rig, man: Character, tmp_path: Path) -> None:
-    shutil.copy(data / "human" / "male_muscular_cmu_mb.glb", tmp_path / "man.glb")
+    shutil.copy(data / "human" / "male_muscular_cmu_mb.glb", tmp_path / rig.spec.character.path)
     file = tmp_path / "man.ecorche"
     write_rig(file, rig)
 

@@ -8,13 +8,14 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 import pytest
+from benchmarks.extraction import found as extraction_of
+from benchmarks.extraction import person as read_once
 from benchmarks.muscle_people import PEOPLE
 
 from anatomical_poses import AnatomicalPoses
 from conftest import Figure
 from ecorche.body.character import Character
-from ecorche.io.formats import read_character
-from ecorche.muscles.extraction.build import Extraction, extract_muscles
+from ecorche.muscles.extraction.build import Extraction
 from ecorche.muscles.extraction.stretch import SWING, stretch
 from ecorche.muscles.extraction.trunk_plan import TrunkPlan, plan_trunk
 from ecorche.muscles.lofted import LoftedMuscle, Rings
@@ -38,17 +39,14 @@ CREATURES = "dog/dog.xml", "mesh2motion/horse-animations.glb", "mesh2motion/huma
 
 @cache
 def found(path: Path) -> tuple[Character, Extraction, TrunkPlan]:
-    character = read_character(path)
+    character = read_once(path)
     body, skeleton = character.body(), character.skeleton
     assert body.weights is not None
     joints, shares = body.weights.padded()
-    naming = recognise(skeleton)
-    points = body.mesh.points.astype(np.float64)
-    extraction = extract_muscles(points, body.mesh.triangles(), (joints, shares), skeleton, naming)
     dominant = joints[np.arange(len(joints)), np.argmax(shares, axis=1)].astype(np.int64)
-    plan = plan_trunk(skeleton, naming, points, dominant)
+    plan = plan_trunk(skeleton, recognise(skeleton), body.mesh.points.astype(np.float64), dominant)
     assert not isinstance(plan, str)
-    return character, extraction, plan
+    return character, extraction_of(path), plan
 
 
 def lengths(path: Path, muscle: LoftedMuscle, differences: list[Floats]) -> Floats:

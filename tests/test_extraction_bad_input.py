@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 import pytest
+from benchmarks.extraction import found as extraction_of
+from benchmarks.extraction import person
 
 import altered_people
 from ecorche.base.mesh import triangle_mesh
@@ -26,21 +27,25 @@ Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
 
-@lru_cache(maxsize=2)
 def man(data: Path) -> Character:
-    return read_character(data / "human" / "male_muscular_cmu_mb.glb")
+    return person(data / "human" / "male_muscular_cmu_mb.glb")
 
 
 def found(character: Character) -> Extraction:
     body = character.body()
     assert body.weights is not None
-    extraction = extract_muscles(
-        body.mesh.points,
-        body.mesh.triangles(),
-        body.weights.padded(),
-        character.skeleton,
-        recognise(character.skeleton),
+    return checked(
+        extract_muscles(
+            body.mesh.points,
+            body.mesh.triangles(),
+            body.weights.padded(),
+            character.skeleton,
+            recognise(character.skeleton),
+        )
     )
+
+
+def checked(extraction: Extraction) -> Extraction:
     assert all(region and len(reason) > 10 for region, reason in extraction.left_out)
     for muscle in extraction.muscles:
         rings = muscle.rings
@@ -50,9 +55,8 @@ def found(character: Character) -> Extraction:
     return extraction
 
 
-@lru_cache(maxsize=1)
 def found_on_man(data: Path) -> Extraction:
-    return found(man(data))
+    return checked(extraction_of(data / "human" / "male_muscular_cmu_mb.glb"))
 
 
 def names(extraction: Extraction) -> list[str]:

@@ -11,10 +11,11 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from benchmarks.dog_muscles import dog_rows
+from benchmarks.extraction import found as extraction_of
+from benchmarks.extraction import person
 
 from ecorche.body.character import Character
-from ecorche.io.formats import read_character
-from ecorche.muscles.extraction.build import Extraction, extract_muscles
+from ecorche.muscles.extraction.build import Extraction
 from ecorche.muscles.extraction.bump import Bump, Cut
 from ecorche.muscles.extraction.cutting_surfaces import (
     CuttingSurfaces,
@@ -257,17 +258,15 @@ class Found:
 
 @lru_cache(maxsize=8)
 def found_on(path: Path) -> Found:
-    character = read_character(path)
+    character = person(path)
     body = character.body()
     assert body.weights is not None
     joints, weights = body.weights.padded()
-    naming = recognise(character.skeleton)
     points = body.mesh.points.astype(np.float64)
     dominant = joints[np.arange(len(joints)), weights.argmax(axis=1)].astype(np.int64)
-    plan = plan_trunk(character.skeleton, naming, points, dominant)
+    plan = plan_trunk(character.skeleton, recognise(character.skeleton), points, dominant)
     assert isinstance(plan, TrunkPlan)
-    extraction = extract_muscles(points, body.mesh.triangles(), (joints, weights), character.skeleton, naming)
-    return Found(character, plan, extraction)
+    return Found(character, plan, extraction_of(path))
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
 
 import igl
@@ -14,13 +13,11 @@ from benchmarks.muscle_people import PEOPLE
 from PIL import Image
 
 from characters import tube
-from ecorche.body.extract_muscles import found_in_skin
 from ecorche.body.frames import Frame, MemoryFrames
 from ecorche.body.perform import perform
 from ecorche.body.rig import create_rig
 from ecorche.body.take import Take
 from ecorche.errors import EcorcheError
-from ecorche.muscles.extraction.build import Extraction
 from ecorche.muscles.loft_frames import bind_axes
 from ecorche.render.colour_bar import activation_bar
 from ecorche.render.layer_sheet import render_layers
@@ -30,18 +27,13 @@ from ecorche.render.muscle_shapes import MuscleShapes
 from ecorche.render.section_lines import SMOOTH_SKIN, THICKNESS, SectionLines, section_colours
 from ecorche.render.superimposed import ALIKE, PLAIN, WITH_MUSCLES, two_colours
 from ecorche.render.tubes import SIDES, Tubes
-from extracted_people import both_skins, extracted, hybrid_body
+from extracted_people import both_skins, extracted, found_in, hybrid_body
 
 Floats = npt.NDArray[np.float64]
 
 
 def _man(data: Path) -> Path:
     return data / "human" / f"{PEOPLE['muscular man']}.glb"
-
-
-@cache
-def _found(path: Path) -> Extraction:
-    return found_in_skin(*extracted(path))
 
 
 def _take(data: Path) -> Take:
@@ -72,7 +64,7 @@ def test_sections_lie_on_the_skin_in_every_pose(data: Path) -> None:
     lofts = hybrid_body(_man(data)).lofts
     assert lofts is not None
     mesh = frames.body.character.meshes[lofts.skin].mesh
-    lines = SectionLines(_found(_man(data)), lofts.lofts.muscles, mesh.points, mesh.triangles())
+    lines = SectionLines(found_in(_man(data)), lofts.lofts.muscles, mesh.points, mesh.triangles())
     radius = THICKNESS * float(np.ptp(mesh.points, axis=0).max())
     for skin in (mesh.points, frames[48].points[lofts.skin]):
         points = lines.points(skin).astype(np.float64)
@@ -83,7 +75,7 @@ def test_sections_lie_on_the_skin_in_every_pose(data: Path) -> None:
 
 
 def test_bumps_have_their_muscles_colour_and_what_was_dropped_is_pale(data: Path) -> None:
-    found, lofts = _found(_man(data)), hybrid_body(_man(data)).lofts
+    found, lofts = found_in(_man(data)), hybrid_body(_man(data)).lofts
     assert lofts is not None
     shown = lofts.lofts.muscles
     colours = section_colours(found, shown)
@@ -146,7 +138,7 @@ def test_muscles_of_both_kinds_are_shown_together(data: Path, tmp_path: Path) ->
     muscles = both.spec.muscles.model_copy(update={"lofted": found.spec.muscles.lofted})
     both = replace(both, spec=both.spec.model_copy(update={"muscles": muscles}))
     take = perform(character, rig=both).take
-    layers = Layers(take, found=lambda: _found(path))
+    layers = Layers(take, found=lambda: found_in(path))
     assert layers.names[-2:] == ("sections", "ellipses")
     body = take.frames.body  # type: ignore[union-attr]
     assert body.muscles is not None
@@ -199,7 +191,7 @@ def test_the_outer_of_two_skins_is_seen(tmp_path: Path, millimetres: float, on_t
 
 
 def test_sections_and_ellipses_are_drawn_and_the_same_each_time(data: Path, tmp_path: Path) -> None:
-    layers = Layers(_take(data), found=lambda: _found(_man(data)))
+    layers = Layers(_take(data), found=lambda: found_in(_man(data)))
     for name in ("a.png", "b.png"):
         render_layers(
             tmp_path / name,
@@ -220,7 +212,7 @@ def test_a_body_whose_muscles_were_not_found_in_its_skin_has_no_sections(data: P
     path = _man(data)
     character = extracted(path)[0]
     template = perform(character, rig=create_rig(character, path, tmp_path / "man.ecorche")).take
-    for layers in (Layers(template), Layers(template, found=lambda: _found(path))):
+    for layers in (Layers(template), Layers(template, found=lambda: found_in(path))):
         assert not {"sections", "ellipses"} & set(layers.names)
         with pytest.raises(EcorcheError, match="without muscles that were found in its skin"):
             layers.layer("sections")
