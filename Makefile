@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMPS := .cache/stamps
 
-.PHONY: help demo test test-oldest bench pictures extraction-pictures line-pictures line-cases docs lint clean
+.PHONY: help demo test tests test-oldest bench pictures extraction-pictures line-pictures line-cases docs lint clean
 .DEFAULT_GOAL := help
 
 help:  ## this list
@@ -13,7 +13,10 @@ help:  ## this list
 demo: $(STAMPS)/python  ## the built-in écorché and a real person flex: a film, a picture, a USD and a glTF file in out/
 	@$(BIN)/python examples/demo.py out
 
-test: $(STAMPS)/python $(STAMPS)/peers lint  ## everything the project promises, checked
+test: $(STAMPS)/python $(STAMPS)/peers  ## everything the project promises, checked
+	@$(MAKE) --no-print-directory -j 2 lint tests
+
+tests: $(STAMPS)/python
 	$(BIN)/python -m pytest -n 2 --dist worksteal -q
 
 lint: $(STAMPS)/python  ## style, types and layers
