@@ -17,7 +17,7 @@ from ecorche.muscles.lines.fields import PLACED, FieldLaws
 from ecorche.muscles.lines.posed_lines import (
     ElasticReport,
     ElasticState,
-    carry_points,
+    carried_bundle,
     checked_poses,
     place_on_joints,
     pose_attachments,
@@ -84,25 +84,11 @@ def _swing(
     for at in prange(len(plan.rows) - 1):
         bundle = np.int64(at)
         first, last = plan.rows[bundle], plan.rows[bundle + 1]
-        x = np.empty((last - first + plan.anchors[bundle + 1] - plan.anchors[bundle], 3))
-        x[: last - first] = points[first:last]
-        carry_points(plan, bundle, moves, x)
-        for n in range(plan.anchors[bundle + 1] - plan.anchors[bundle]):
-            x[last - first + n] = points[plan.anchor_points[plan.anchors[bundle] + n]]
+        x = carried_bundle(plan, bundle, moves, points)
         rounds[bundle], remaining[bundle], pace[bundle] = _embedded(
-            plan,
-            fields,
-            placed,
-            bundle,
-            stages,
-            step,
-            tolerance,
-            error,
-            most_steps,
-            x,
-            last - first,
+            plan, fields, placed, bundle, stages, step, tolerance, error, most_steps, x, last - first,
             pace[bundle],
-        )
+        )  # fmt: skip
         points[first:last] = x[: last - first]
 
 

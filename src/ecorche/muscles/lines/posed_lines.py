@@ -162,3 +162,16 @@ def carry_points(plan: ElasticPlan, bundle: int, step: Floats, x: Floats) -> Non
             near = s[0] * px + s[1] * py + s[2] * pz + s[3]
             far = t[0] * px + t[1] * py + t[2] * pz + t[3]
             x[n, i] += near + share * (far - near)
+
+
+@njit(cache=True, error_model="numpy")  # type: ignore[untyped-decorator]
+def carried_bundle(plan: ElasticPlan, bundle: int, step: Floats, points: Floats) -> Floats:
+    """A bundle's points [m]: its moving ones, carried, and then those it is anchored at, (n + anchors, 3)."""
+    first, count = plan.rows[bundle], plan.rows[bundle + 1] - plan.rows[bundle]
+    anchors = plan.anchor_points[plan.anchors[bundle] : plan.anchors[bundle + 1]]
+    x = np.empty((count + len(anchors), 3))
+    x[:count] = points[first : first + count]
+    carry_points(plan, bundle, step, x)
+    for n in range(len(anchors)):
+        x[count + n] = points[anchors[n]]
+    return x

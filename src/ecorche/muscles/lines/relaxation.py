@@ -33,7 +33,7 @@ from ecorche.muscles.lines.fields import PLACED, FieldLaws
 from ecorche.muscles.lines.posed_lines import (
     ElasticReport,
     ElasticState,
-    carry_points,
+    carried_bundle,
     checked_poses,
     place_on_joints,
     pose_attachments,
@@ -126,11 +126,7 @@ def _swing(
         for at in prange(plan.levels[level + 1] - plan.levels[level]):
             bundle = plan.level_bundles[plan.levels[level] + np.int64(at)]
             first, last = plan.rows[bundle], plan.rows[bundle + 1]
-            x = np.empty((last - first + plan.anchors[bundle + 1] - plan.anchors[bundle], 3))
-            x[: last - first] = points[first:last]
-            carry_points(plan, bundle, step, x)
-            for n in range(plan.anchors[bundle + 1] - plan.anchors[bundle]):
-                x[last - first + n] = points[plan.anchor_points[plan.anchors[bundle] + n]]
+            x = carried_bundle(plan, bundle, step, points)
             rounds[bundle], remaining[bundle], pace[bundle] = _runge_kutta(
                 plan,
                 fields,
