@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ecorche.muscles.lofted_posing import Lofts
+from ecorche.muscles.posed_lofts import section_points
 from ecorche.render.colour_bar import Colours
 from ecorche.render.muscle_colours import muscle_colours
 from ecorche.render.tubes import Tubes
@@ -56,6 +57,7 @@ class EllipseLines:
         angle = 2.0 * np.pi * np.arange(SIDES) / SIDES
         lines = [np.zeros((0, 3))]
         for number, muscle in enumerate(self._lofts.muscles):
-            lines.append(posed.rings(number, muscle.rings.u, angle).reshape(-1, 3))
+            ellipses = section_points(*posed.sections(number, muscle.rings.u), angle)
+            lines.append(ellipses.reshape(-1, 3))
             lines.append(posed.axes(number, np.linspace(0.0, 1.0, ROOT_POINTS)).points)
         return self._tubes.points(np.concatenate(lines), self._radius)
