@@ -272,6 +272,23 @@ def test_nodes_leave_the_union_of_ellipsoids() -> None:
             assert depth(line, moved, deflectors) < 1e-15
 
 
+def test_a_line_keeps_its_flesh_off_bones_between_those_it_is_held_by() -> None:
+    """From the trunk past the elbow to the forearm, 40 mm before it at bind, drawn to it by a bend."""
+    start, end, out = np.array([0.0, 0.05, 0.04]), np.array([0.0, -0.5, 0.04]), np.array([0.0, 0.0, 1.0])
+    inner = tuple(CollisionNode(k / 8.0, np.zeros(3), out) for k in range(1, 8))
+    nodes = (BoundNode(start, 0), *inner, BoundNode(end, 2))
+    moved = bent(0.9)
+    gaps = {}
+    for joint, flesh in ((1, 0.0), (1, 0.012), (2, 0.012)):
+        bone = ball(0.01, joint)
+        line = AdmissiblePaths(ARM, [AdmissibleLine("line", nodes, (), (bone,), flesh)])
+        assert (line.bind == line.nodes(np.zeros((3, 4, 4)))).all()
+        gaps[joint, flesh] = float(np.linalg.norm(line.nodes(moved) - ELBOW, axis=1).min()) - 0.01
+    assert gaps[1, 0.0] < 0.003
+    assert gaps[1, 0.012] > 0.012 - 1e-6
+    assert gaps[2, 0.012] < 0.003  # the forearm holds the line: it is no bone on the way
+
+
 def test_a_node_just_inside_is_pushed_squarely_to_the_surface() -> None:
     radii = np.array([0.05, 0.03, 0.02])
     rng = np.random.default_rng(4)

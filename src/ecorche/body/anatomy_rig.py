@@ -35,11 +35,13 @@ from ecorche.muscles.line_actions import line_actions
 from ecorche.muscles.line_muscle import ActionLine, End, LineAttachment, LineMuscle
 from ecorche.muscles.line_musculature import LineMusculature
 from ecorche.muscles.lines.admissible import BoundNode, line_through
+from ecorche.muscles.lines.admissible_plan import joints_between
 from ecorche.muscles.lines.attached import Attached
 from ecorche.muscles.lines.fields import Field, FieldEllipsoid
 from ecorche.muscles.lines.muscle_on_lines import END_REACH
 from ecorche.muscles.lines.room import LEAST
 from ecorche.muscles.spindle_lines import surface_name
+from ecorche.skeleton.skeleton import Skeleton
 
 Floats = npt.NDArray[np.float64]
 Side = Literal["left", "right", "middle", ""]
@@ -117,7 +119,10 @@ def with_anatomy(
     fields = _fields(found.ellipsoids)
     taken, surfaces = {*rig.spec.muscles.named, *rig.spec.muscles.lofted}, set[str]()
     with at_most_threads(1):  # thousands of small questions: waking a thread takes longer than each
-        designed = [_line_muscle(muscle, found, fields, taken, surfaces) for muscle in found.muscles]
+        designed = [
+            _line_muscle(muscle, found, fields, taken, surfaces, character.skeleton)
+            for muscle in found.muscles
+        ]
     designed = _under_skin(designed, character, known)
     compiled = LineMusculature(character.skeleton, designed, fields, body)
     left_out = {**astray, **found.left_out, **compiled.left_out}
@@ -217,6 +222,7 @@ def _line_muscle(
     fields: Mapping[str, Field],
     taken: set[str],
     surfaces: set[str],
+    skeleton: Skeleton,
 ) -> LineMuscle:
     name = unique(muscle.name, taken)
     surface = surface_name(muscle.name, surfaces)
@@ -229,7 +235,7 @@ def _line_muscle(
         name=name,
         points=np.asarray(muscle.mesh.points, np.float64),
         triangles=np.asarray(muscle.mesh.triangles, np.int32),
-        lines=tuple(_line(muscle, k, found.ellipsoids, fields) for k in range(len(muscle.lines))),
+        lines=tuple(_line(muscle, k, found.ellipsoids, fields, skeleton) for k in range(len(muscle.lines))),
         surface=surface,
         muscle=_spoken(muscle.name),
         side=_side(muscle, found),
@@ -248,16 +254,21 @@ def _line(
     number: int,
     ellipsoids: Sequence[BoneEllipsoid],
     fields: Mapping[str, Field],
+    skeleton: Skeleton,
 ) -> ActionLine:
     line = muscle.lines[number]
     low, high = line.nodes.min(axis=0), line.nodes.max(axis=0)
+    flesh = float(np.sqrt(line.area.max() / np.pi))
     # no further from the line's box than counts at all
     maybe = {
         name: one
         for name, one in zip(fields, ellipsoids, strict=True)
-        if np.linalg.norm(one.centre - np.clip(one.centre, low, high)) <= (1.0 + NEAR) * one.radii.max()
+        if np.linalg.norm(one.centre - np.clip(one.centre, low, high))
+        <= (1.0 + NEAR) * one.radii.max() + flesh
     }
-    near = {one.centre.tobytes() for one in deflectors_near(list(maybe.values()), line.nodes)}
+    passed = joints_between(int(line.joints[0]), int(line.joints[-1]), skeleton)[1:-1]
+    close = deflectors_near(list(maybe.values()), line.nodes, flesh, passed)
+    near = {one.centre.tobytes() for one in close}
     named = tuple(name for name, one in maybe.items() if one.centre.tobytes() in near)
     designed = line_through(
         muscle.name,
@@ -276,6 +287,7 @@ def _line(
         () if all(tendon) else tendon,  # a line of nothing but tendon could not change its length
         named,
         outward=_thin_way(muscle.mesh.points, line.nodes),
+        flesh=flesh,
     )
 
 

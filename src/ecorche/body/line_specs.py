@@ -120,6 +120,7 @@ class _Reader:
             curved=spec.curved,
             isometric=np.array(spec.isometric) if spec.isometric else None,
             exclusive=spec.exclusive,
+            flesh=spec.flesh,
         )
 
     def node(self, spec: BoundNodeSpec | FreeNodeSpec | MobileNodeSpec, place: Place) -> Node:

@@ -80,7 +80,7 @@ class BodyLines:
         for muscle in self.designed:
             told: list[object] = [muscle.name, muscle.path, muscle.volume, muscle.largest_bulge]
             for line in muscle.lines:
-                told += [line.joints, line.fields, line.curved, line.blend, line.references]
+                told += [line.joints, line.fields, line.curved, line.blend, line.references, line.flesh]
                 told += [repr(vars(node)) for node in line.nodes]
             told += [(held.sits.joint, held.sits.reach) for held in muscle.attachments]
             update(repr(told).encode())

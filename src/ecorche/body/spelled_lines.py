@@ -153,6 +153,7 @@ def _line_spec(line: ActionLine, skeleton: Skeleton) -> LineSpec:
         blend=line.blend,
         outward=None if line.outward is None else numbers(line.outward),
         curved=line.curved,
+        flesh=line.flesh,
         isometric=() if line.isometric is None else tuple((float(x), float(y)) for x, y in line.isometric),
         exclusive=tuple(bool(flag) for flag in line.exclusive),
     )

@@ -119,6 +119,9 @@ class LineSpec(Spec):
     at the ends to `largest_bulge` along x in the middle, and to its inverse along y."""
     exclusive: tuple[bool, ...] = ()
     """Segments of branching tendons, whose flesh follows this line alone; none given is none."""
+    flesh: NotNegative = 0.0
+    """How thick the muscle is between the line and bones it passes by [m]: fields on joints between those of
+    its ends count as so much larger for an admissible line, but no larger than lets it lie as at bind."""
 
     @model_validator(mode="after")
     def _require_counts(self) -> LineSpec:

@@ -60,6 +60,7 @@ class ActionLine:
         curved: Whether it is a C1 curve through its nodes.
         isometric: σ of x and y a node at full activation, (n, 2); None follows the largest bulge.
         exclusive: Segments of branching tendons; empty is none.
+        flesh: How thick the muscle is between an admissible line and bones it passes by [m].
     """
 
     nodes: tuple[Node, ...]
@@ -72,6 +73,7 @@ class ActionLine:
     curved: bool = True
     isometric: Floats | None = None
     exclusive: tuple[bool, ...] = ()
+    flesh: float = 0.0
 
     @property
     def joints(self) -> tuple[int, int]:

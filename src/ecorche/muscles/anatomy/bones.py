@@ -9,7 +9,7 @@ that lies within `CLOSE` of it, as a ratio of sizes.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -74,12 +74,16 @@ def bone_ellipsoids(bones: Bones) -> tuple[BoneEllipsoid, ...]:
     return tuple(found)
 
 
-def deflectors_near(ellipsoids: Sequence[BoneEllipsoid], nodes: Floats) -> tuple[BoneEllipsoid, ...]:
+def deflectors_near(
+    ellipsoids: Sequence[BoneEllipsoid], nodes: Floats, flesh: float = 0.0, passed: Collection[int] = ()
+) -> tuple[BoneEllipsoid, ...]:
     """The ellipsoids that concern a line, shrunk where needed so that none holds a node at bind.
 
     Args:
         ellipsoids: All of them.
         nodes: The line's nodes at bind [m], shape (n, 3).
+        flesh: How thick the muscle is about it [m]: bones it passes concern it from so much further.
+        passed: Joints between those of its ends.
     """
     share = np.linspace(0.0, 1.0, 5)[:-1, None, None]
     path = np.concatenate([(nodes[:-1] + share * np.diff(nodes, axis=0)).reshape(-1, 3), nodes[-1:]])
@@ -88,7 +92,7 @@ def deflectors_near(ellipsoids: Sequence[BoneEllipsoid], nodes: Floats) -> tuple
     for ellipsoid in ellipsoids:
         level = ellipsoid.level(inner)
         gap = (level - 1.0) * ellipsoid.radii.min()
-        if gap.min() > NEAR * ellipsoid.radii.min():
+        if gap.min() > NEAR * ellipsoid.radii.min() + (flesh if ellipsoid.joint in passed else 0.0):
             continue
         shrunk = min(1.0, CLEAR * float(level.min()))
         if shrunk > 0.2:  # a line through a bone's middle is not pushed out of it

@@ -6,29 +6,11 @@ import numpy as np
 import numpy.typing as npt
 
 from ecorche.muscles.anatomy.folder import Bones
+from ecorche.muscles.lines.admissible_plan import joints_between
 from ecorche.skeleton.skeleton import Skeleton
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
-
-
-def joint_path(start: int, end: int, skeleton: Skeleton) -> list[int]:
-    """The joints of the tree from one joint to another, both included."""
-
-    def upwards(joint: int) -> list[int]:
-        found = []
-        while joint >= 0:
-            found.append(joint)
-            joint = int(skeleton.parents[joint])
-        return found
-
-    first, last = upwards(start), upwards(end)
-    shared = set(first) & set(last)
-    up = [joint for joint in first if joint not in shared]
-    down = [joint for joint in last if joint not in shared]
-    meeting = [joint for joint in first if joint in shared][:1]
-    # where both hang below a joint that holds no bone on the way, it is passed through all the same
-    return up + meeting + down[::-1]
 
 
 def node_joints(nodes: Floats, start: int, end: int, bones: Bones, skeleton: Skeleton) -> tuple[Ints, Floats]:
@@ -37,7 +19,7 @@ def node_joints(nodes: Floats, start: int, end: int, bones: Bones, skeleton: Ske
     The first node goes with ``start``, the last with ``end``. Between them the joints of the path are passed
     in order, so that the sum of the nodes' distances from their joints' bones is smallest.
     """
-    path = joint_path(start, end, skeleton)
+    path = joints_between(start, end, skeleton)
     far = np.full((len(path), len(nodes)), np.inf)
     for row, joint in enumerate(path):
         for bone in np.flatnonzero(bones.joints == joint):

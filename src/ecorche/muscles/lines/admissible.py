@@ -9,7 +9,8 @@ Thesis section 4.8. A line has three kinds of node:
 
 Added to the text: a collision node may have an offset from the straight line at bind, which turns with
 the joints of the enclosing nodes by the ratio, so that lines found in muscles start where they were found;
-ellipsoids that hold such a node at bind count for it as much smaller as lets it lie on them.
+ellipsoids that hold such a node at bind count for it as much smaller as lets it lie on them. And bones
+touch a muscle's flesh, not its line: ellipsoids may count as larger for a line by its `flesh`.
 
 A straight line between two bones may pass on the other side of a joint, where no node is inside anything. A
 collision node with a `side` is therefore *held* there by the deflector nearest to it at bind: it stays before
@@ -99,12 +100,16 @@ class AdmissibleLine:
         nodes: From origin to insertion, at least two; the first and last are bound or mobile.
         tendon: Whether each segment is tendon; empty: all belly.
         deflectors: Ellipsoids on joints that push its collision nodes out; may be shared between lines.
+        flesh: How thick the muscle is between the line and bones it passes by [m]: deflectors on joints
+            between those of its ends count as so much larger, but no larger than lets the line lie where it
+            does at bind.
     """
 
     name: str
     nodes: tuple[Node, ...]
     tendon: tuple[bool, ...] = ()
     deflectors: tuple[FieldEllipsoid, ...] = field(default=())
+    flesh: float = 0.0
 
 
 def line_through(
@@ -175,7 +180,7 @@ def finer(line: AdmissibleLine, pieces: int) -> AdmissibleLine:
             offset = None if all(o is None for o in offsets) else start + share * (end - start)
             nodes.append(CollisionNode(low + share * (high - low), offset, side))
         nodes.append(b)
-    return AdmissibleLine(line.name, tuple(nodes), (), line.deflectors)
+    return AdmissibleLine(line.name, tuple(nodes), (), line.deflectors, line.flesh)
 
 
 class AdmissiblePaths:

@@ -111,6 +111,10 @@ def plan_of(skeleton: Skeleton, lines: Sequence[AdmissibleLine]) -> tuple[LinePl
         _enclose(spec, first, kind, numbers, enclosing, where)
         own = which[of_line[line] : of_line[line + 1]]
         centres, axes, radii = binding.centres[own], binding.axes[own], binding.radii[own]
+        passed = joints_between(int(joint[first]), int(joint[starts[line + 1] - 1]), skeleton)[1:-1]
+        larger = 1.0 + np.where(
+            np.isin(binding.joints[own], passed), spec.flesh / radii.min(axis=1, initial=np.inf), 0.0
+        )
         for n, node in enumerate(spec.nodes, first):
             if isinstance(node, CollisionNode):
                 side[n], rows = rows, rows + len(own)
@@ -119,7 +123,7 @@ def plan_of(skeleton: Skeleton, lines: Sequence[AdmissibleLine]) -> tuple[LinePl
                 towards = None if node.side is None else _side(node.side, where)
                 local = in_frames(axes, at - centres)
                 pole = local if towards is None else in_frames(axes, towards)
-                sides.append(_sides(local / radii, pole / radii, sunk=node.offset is not None))
+                sides.append(_sides(local / radii, pole / radii, larger, sunk=node.offset is not None))
                 if towards is not None and len(own):
                     k = holds[n] = int(np.argmin(signed_distances(local, radii)[0]))
                     numbers[n, SIDE : SIDE + 3] = towards
@@ -139,6 +143,24 @@ def plan_of(skeleton: Skeleton, lines: Sequence[AdmissibleLine]) -> tuple[LinePl
         np.concatenate(sides), which, of_line,
     )  # fmt: skip
     return plan, binding
+
+
+def joints_between(start: int, end: int, skeleton: Skeleton) -> list[int]:
+    """The joints of the tree from one joint to another, both included."""
+
+    def upwards(joint: int) -> list[int]:
+        found = []
+        while joint >= 0:
+            found.append(joint)
+            joint = int(skeleton.parents[joint])
+        return found
+
+    first, last = upwards(start), upwards(end)
+    shared = set(first) & set(last)
+    meeting = [joint for joint in first if joint in shared][:1]
+    # where both hang below a joint that holds no bone on the way, it is passed through all the same
+    up, down = ([joint for joint in way if joint not in shared] for way in (first, last))
+    return up + meeting + down[::-1]
 
 
 def _joint(number: int, skeleton: Skeleton, where: str) -> int:
@@ -248,18 +270,19 @@ def in_frames(axes: Floats, v: Floats) -> Floats:
     return np.asarray(np.einsum("dij,di->dj", axes, np.broadcast_to(v, axes.shape[:2])))
 
 
-def _sides(u: Floats, towards: Floats, *, sunk: bool) -> Floats:
+def _sides(u: Floats, towards: Floats, larger: Floats, *, sunk: bool) -> Floats:
     """Pole and factor of D ellipsoids for one node, (D, 4).
 
     Args:
         u: Where it lies at bind before it is pushed, in the unit ball of each, (D, 3).
         towards: The direction it is pushed to there, (D, 3).
+        larger: How many times as large they count at most, (D,).
         sunk: Whether it may lie inside at bind; what holds it is then as much smaller for it.
     """
     rows = np.ones((len(u), 4))
     if sunk:
         size = np.linalg.norm(u, axis=1)
-        rows[:, 3] = np.where(size < 1.0, np.maximum(size * (1.0 - 1e-9), 1e-3), 1.0)
+        rows[:, 3] = np.where(size < larger, np.maximum(size * (1.0 - 1e-9), 1e-3), larger)
     rows[:, :3] = -DEPTH * normalise(towards)
     return rows
 

@@ -95,9 +95,9 @@ def enclose(placed: Floats, e: int) -> None:
 
 @njit(inline="always")  # type: ignore[untyped-decorator]
 def _holds(placed: Floats, e: int, size: Any, x: Any) -> Any:
-    """Whether ellipsoid e, its radii taken ``size`` times, at most once, holds a place."""
+    """Whether ellipsoid e, its radii taken ``size`` times, holds a place."""
     d = plus(x, -1.0, (placed[e, CENTRE], placed[e, CENTRE + 1], placed[e, CENTRE + 2]))
-    if dot(d, d) >= placed[e, BALL]:
+    if dot(d, d) >= placed[e, BALL] * max(size * size, 1.0):
         return False
     u = in_ball(placed, e, size, x)
     return dot(u, u) < 1.0

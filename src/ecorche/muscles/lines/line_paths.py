@@ -92,7 +92,7 @@ class LinePaths:
             designed = [
                 AdmissibleLine(
                     lines[k][1], lines[k][2].nodes, lines[k][2].tendon,
-                    _deflectors(lines[k][1], lines[k][2].fields, fields),
+                    _deflectors(lines[k][1], lines[k][2].fields, fields), lines[k][2].flesh,
                 )
                 for k in own
             ]  # fmt: skip
