@@ -101,7 +101,7 @@ class LineMotion:
         dynamics: Whether they swing after the bones.
 
     Attributes:
-        notes: What did not come to rest, a sentence each.
+        notes: What did not come to rest, and what hung limp, a sentence each.
     """
 
     def __init__(self, lines: BodyLines, motion: Motion, dynamics: Dynamics = Dynamics.OFF) -> None:
@@ -136,7 +136,9 @@ class LineMotion:
     def _through(self) -> tuple[Floats, Floats]:
         muscles = self.lines.musculature
         found = muscles.paths.posed(difference_from_bind(self.motion.skeleton, self.motion.local))
-        self.notes = tuple(f"{note[:1].upper()}{note[1:]}." for note in found.unsettled)
+        self.notes = tuple(
+            f"{note[:1].upper()}{note[1:]}." for note in (*found.unsettled, *found.indifferent)
+        )
         if not self.dynamics.has_history:
             return found.nodes, found.elongation
         starts = muscles.frames.starts

@@ -8,7 +8,7 @@ nodes how long it is.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 import numpy as np
@@ -29,6 +29,9 @@ from ecorche.skeleton.skeleton import Skeleton
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
+PRESSED = 1e-6
+"""Springs shorter than they rest by more than this are pressed together [m]."""
+
 LineState: TypeAlias = ElasticState | None
 """What elastic lines go on from; None for a body without any."""
 
@@ -43,6 +46,8 @@ class PosedPaths:
         slack: How often the belly of each line was as short as it may be, so that tendons gave way, (L,).
         rest: How elastic lines came to rest.
         state: To go on from.
+        limp: Of which lines two neighbouring springs were pressed together in a frame, by name, how often:
+            the node between them may then rest in many places.
     """
 
     nodes: Floats
@@ -50,11 +55,21 @@ class PosedPaths:
     slack: Ints
     rest: ElasticReport
     state: LineState
+    limp: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def unsettled(self) -> tuple[str, ...]:
         """A sentence for each elastic line that did not come to rest."""
         return tuple(self.rest.notes())
+
+    @property
+    def indifferent(self) -> tuple[str, ...]:
+        """A sentence for each elastic line that hung limp."""
+        return tuple(
+            f"line '{name}' hung limp in {count} of {len(self.nodes)} frames: its springs are longer than its"
+            " way, and where it lies depends on the frames before"
+            for name, count in self.limp.items()
+        )
 
 
 class LinePaths:
@@ -105,12 +120,18 @@ class LinePaths:
         self.report: tuple[str, ...] = ()
         if springs:
             named = {name for k in springs for name in lines[k][2].fields}
+            drawn = [
+                elastic_line(muscle, k)
+                for muscle in muscles
+                for k in range(len(muscle.lines))
+                if isinstance(muscle.path, Elastic)
+            ]
             compiled = elastic_lines(
-                [elastic_line(muscle, k) for muscle in muscles for k in range(len(muscle.lines))
-                 if isinstance(muscle.path, Elastic)],
+                drawn,
                 [field for name, field in fields.items() if name in named],
                 skeleton.joint_count,
             )  # fmt: skip
+            self._unpressed = [line.springs()[1] for line in drawn]
             _, state, report = rest_at_bind(compiled)
             self._elastic = compiled, state, *self._of(springs)[1:]
             self.report = tuple(report.notes())
@@ -148,13 +169,27 @@ class LinePaths:
             state,
             ElasticReport((), np.ones((0, 0), bool), np.zeros((0, 0), np.int32), np.zeros((0, 0))),
         )
+        limp: dict[str, int] = {}
         if self._elastic is not None:
             compiled, rest, rows, segments = self._elastic
             found, after, told = equilibrium(compiled, np.asarray(moved), rest if state is None else state)
             nodes[:, rows] = found
             bind = compiled.lengths(rest.points[compiled.points])
-            elongation[:, segments] = bind / np.maximum(compiled.lengths(found), 1e-300)
-        return PosedPaths(nodes, elongation, slack, told, after)
+            lengths = compiled.lengths(found)
+            elongation[:, segments] = bind / np.maximum(lengths, 1e-300)
+            limp = self._limp(compiled, lengths)
+        return PosedPaths(nodes, elongation, slack, told, after, limp)
+
+    def _limp(self, compiled: ElasticLines, lengths: Floats) -> dict[str, int]:
+        """In how many frames elastic lines are limp, those that are; lengths of segments [m], (F, segments)."""
+        found, first = {}, 0
+        for name, rest in zip(compiled.names, self._unpressed, strict=True):
+            pressed = lengths[:, first : first + len(rest)] < rest - PRESSED
+            first += len(rest)
+            count = int((pressed[:, 1:] & pressed[:, :-1]).any(axis=1).sum())
+            if count:
+                found[name] = count
+        return found
 
     def _of(self, lines: Sequence[int]) -> tuple[Ints, Ints, Ints]:
         """Some lines, their nodes and their segments, by number."""
@@ -186,13 +221,13 @@ def _deflectors(line: str, names: Sequence[str], fields: Mapping[str, Field]) ->
     """The ellipsoids in the way of an admissible line; fields that do something else to it are refused."""
     found: list[FieldEllipsoid] = []
     for name in names:
-        field = fields[name]
-        if field.kind != "repel" or any(one.joint is None for one in field.ellipsoids):
+        one_field = fields[name]
+        if one_field.kind != "repel" or any(one.joint is None for one in one_field.ellipsoids):
             raise EcorcheError(
                 f"the field {name!r} attracts, or is carried by a line",
                 where=f"line {line!r}",
                 remedy="An admissible line knows fields on joints that repel: make the line elastic,"
                 " or take the field off it",
             )
-        found += field.ellipsoids
+        found += one_field.ellipsoids
     return tuple(found)
