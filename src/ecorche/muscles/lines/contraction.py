@@ -138,30 +138,36 @@ def section_centroids(
     local = rotate_xyzw(inverse_xyzw(mapping.turn), points - mapping.place)[:, :2]
     between = [np.linspace(a, b, SECTIONS, endpoint=False) for a, b in pairwise(at)]
     levels = np.unique(np.concatenate(between))
-    found, kept = [], []
-    height, corner = mapping.along[triangles], local[triangles]
-    for level in levels[1:]:
-        above = height >= level
-        cut = above.any(axis=1) & ~above.all(axis=1)
-        if not cut.any():
-            continue
-        h, x, up = height[cut], corner[cut], above[cut]
-        # the corner alone on its side, and the two sides of the triangle that meet there
-        alone = np.where(up.sum(axis=1) == 1, np.argmax(up, axis=1), np.argmin(up, axis=1))
-        rows = np.arange(len(h))
-        ends = []
-        for step in (1, 2):
-            other = (alone + step) % 3
-            share = (level - h[rows, alone]) / (h[rows, other] - h[rows, alone])
-            ends.append(x[rows, alone] + share[:, None] * (x[rows, other] - x[rows, alone]))
-        length = np.linalg.norm(ends[0] - ends[1], axis=1)
-        if length.sum() > 0.0:
-            found.append(np.sum((0.5 * length)[:, None] * (ends[0] + ends[1]), axis=0) / length.sum())
-            kept.append(level)
-    if not kept:
+    middles, length = _middles(mapping.along[triangles], local[triangles], levels[1:])
+    kept = length > 0.0
+    if not kept.any():
         return np.zeros((len(points), 2))
-    middles = np.array(found)
-    return np.stack([np.interp(mapping.along, kept, middles[:, k]) for k in range(2)], axis=1)
+    return np.stack([np.interp(mapping.along, levels[1:][kept], middles[kept, k]) for k in range(2)], axis=1)
+
+
+@njit(cache=True, error_model="numpy")  # type: ignore[untyped-decorator]
+def _middles(height: Floats, corner: Floats, levels: Floats) -> tuple[Floats, Floats]:
+    """Middle (L, 2) and length (L,) [m] of the outline at levels of corners (T, 3, 2) of heights (T, 3)."""
+    middles, lengths, ends = np.zeros((len(levels), 2)), np.zeros(len(levels)), np.empty((2, 2))
+    for at, level in enumerate(levels):
+        for t in range(len(height)):
+            a, b, c = height[t, 0] >= level, height[t, 1] >= level, height[t, 2] >= level
+            if a == b == c:
+                continue
+            alone = 2 if a == b else 1 if a == c else 0
+            # where the two sides that meet in the corner alone on its side are cut
+            for step in range(2):
+                other = (alone + step + 1) % 3
+                share = (level - height[t, alone]) / (height[t, other] - height[t, alone])
+                for k in range(2):
+                    ends[step, k] = corner[t, alone, k] + share * (corner[t, other, k] - corner[t, alone, k])
+            length = np.sqrt((ends[0, 0] - ends[1, 0]) ** 2 + (ends[0, 1] - ends[1, 1]) ** 2)
+            lengths[at] += length
+            for k in range(2):
+                middles[at, k] += 0.5 * length * (ends[0, k] + ends[1, k])
+        if lengths[at] > 0.0:
+            middles[at] /= lengths[at]
+    return middles, lengths
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
