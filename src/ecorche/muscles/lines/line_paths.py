@@ -181,7 +181,7 @@ class LinePaths:
         return PosedPaths(nodes, elongation, slack, told, after, limp)
 
     def _limp(self, compiled: ElasticLines, lengths: Floats) -> dict[str, int]:
-        """In how many frames elastic lines are limp, those that are; lengths of segments [m], (F, segments)."""
+        """In how many frames lines are limp, by name, those that are; lengths [m], (F, segments)."""
         found, first = {}, 0
         for name, rest in zip(compiled.names, self._unpressed, strict=True):
             pressed = lengths[:, first : first + len(rest)] < rest - PRESSED
