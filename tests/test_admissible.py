@@ -276,7 +276,7 @@ def test_a_line_keeps_its_flesh_off_bones_between_those_it_is_held_by() -> None:
     """From the trunk past the elbow to the forearm, 40 mm before it at bind, drawn to it by a bend."""
     start, end, out = np.array([0.0, 0.05, 0.04]), np.array([0.0, -0.5, 0.04]), np.array([0.0, 0.0, 1.0])
     inner = tuple(CollisionNode(k / 8.0, np.zeros(3), out) for k in range(1, 8))
-    nodes = (BoundNode(start, 0), *inner, BoundNode(end, 2))
+    nodes: tuple[BoundNode | CollisionNode, ...] = (BoundNode(start, 0), *inner, BoundNode(end, 2))
     moved = bent(0.9)
     gaps = {}
     for joint, flesh in ((1, 0.0), (1, 0.012), (2, 0.012)):

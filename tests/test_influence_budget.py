@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.optimize import minimize
+from scipy.optimize import LinearConstraint, minimize
 
 from ecorche.body.as_joints import jointed_character, skinned_as
 from ecorche.body.sample_poses import sample_poses
@@ -47,7 +47,8 @@ def dense(weights: SkinWeights) -> np.ndarray:
 def carried(points: np.ndarray, moved: np.ndarray) -> np.ndarray:
     """Where each joint carries each point in all poses, (vertices, joints, 3 · poses)."""
     homogeneous = np.concatenate([points, np.ones((len(points), 1))], axis=1)
-    return np.einsum("fjab,vb->vjfa", moved[:, :, :3], homogeneous).reshape(len(points), moved.shape[1], -1)
+    placed = np.einsum("fjab,vb->vjfa", moved[:, :, :3], homogeneous)
+    return np.asarray(placed).reshape(len(points), moved.shape[1], -1)
 
 
 @given(st.integers(0, 20), st.sampled_from([1, 2, 3, 4]))
@@ -86,14 +87,14 @@ def _nearest(away: np.ndarray) -> float:
     """Length of the shortest mean of rows, by a solver of another kind."""
     count = len(away)
     square = away @ away.T
-    found = minimize(
-        lambda w: w @ square @ w,
-        np.full(count, 1.0 / count),
-        jac=lambda w: 2.0 * square @ w,
+    found = minimize(  # type: ignore[call-overload]
+        lambda w: float(w @ square @ w),
+        np.full(count, 1.0 / count, np.float64),
+        jac=lambda w: np.asarray(2.0 * square @ w),
         bounds=[(0.0, 1.0)] * count,
-        constraints={"type": "eq", "fun": lambda w: w.sum() - 1.0},
+        constraints=LinearConstraint(np.ones((1, count)), 1.0, 1.0),
         method="SLSQP",
-        options={"ftol": 1e-14},
+        tol=1e-14,
     )
     return float(np.sqrt(max(found.fun, 0.0)))
 
