@@ -13,7 +13,6 @@ from ecorche.base.names import listed, suggestion
 from ecorche.body.alignment import skeleton_of
 from ecorche.body.character import Character, SkinnedMesh
 from ecorche.body.fit_for_muscles import require_fit_for_muscles, times_a_person
-from ecorche.body.following_skin import following_skin
 from ecorche.body.muscle_specs import muscle_specs, muscles_of
 from ecorche.document.files import Rig
 from ecorche.document.joint_spec import VirtualScapulaSpec
@@ -165,7 +164,6 @@ def with_muscles(
     fitted, fit = fit_to_skin(
         placement.muscles, placement.skeleton, points, body.mesh.triangles(), tissue=tissue
     )
-    fitted = following_skin(fitted, placement.in_skin, points, body.mesh.triangles(), body.weights)
     named, blades = muscle_specs(fitted, placement.scapulae, character.skeleton)
     report = MuscleReport(
         placed=len(fitted),

@@ -116,7 +116,10 @@ def transferred(
             replace(
                 muscle,
                 joints=joints,
-                shares=(),
+                shares=tuple(
+                    ((joint, 1.0),) if own else ()
+                    for joint, own in zip(joints, muscle.all_shares, strict=True)
+                ),
                 positions=np.array([c.point(p) for c, p in zip(on, muscle.positions, strict=True)]),
                 outward=belly.direction(muscle.outward),
                 thickness=muscle.thickness * belly.size,
@@ -135,8 +138,7 @@ def transferred(
             )
         )
     skeleton = with_scapulae(target.skeleton, blades)
-    in_skin = {m.name: tuple(float(len(own) > 1) for own in m.shares) for m in muscles if m.shares}
-    return Placement(skeleton, tuple(blades), tuple(placed), tuple(left_out), tuple(notes), in_skin)
+    return Placement(skeleton, tuple(blades), tuple(placed), tuple(left_out), tuple(notes))
 
 
 @dataclass(frozen=True, eq=False)

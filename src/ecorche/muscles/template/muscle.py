@@ -29,15 +29,10 @@ ESTIMATE = "our estimate, bulk compared with a neighbour whose force is publishe
 
 @dataclass(frozen=True)
 class Attachment:
-    """A point of a muscle's path: on which segment, and where in that segment's frame.
-
-    ``in_skin``, 0 to 1, says how much it moves as the skin over it, which several segments may move, and not
-    with its own segment: an end in flesh, or on a bone that rigs do not move as they move its skin.
-    """
+    """A point of a muscle's path: on which segment, and where in that segment's frame."""
 
     segment: str
     at: Vector
-    in_skin: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -74,8 +69,6 @@ class TemplateMuscle:
             as a quadriceps in a squat, or holds the bone that others pull on, as a trapezius when the
             arm rises. They drive activation like actions, but say nothing of its pull.
         deep: Whether other muscles lie between it and the skin, so that it moves none.
-        sheet: How much, 0 to 1, its via points move as the skin over them does: it lies in the flesh between
-            body parts, as in the armpit or on the nape.
     """
 
     muscle: str
@@ -96,7 +89,6 @@ class TemplateMuscle:
     skin: tuple[str, ...] = ()
     resists: tuple[Action, ...] = ()
     deep: bool = False
-    sheet: float = 0.0
 
     @property
     def name(self) -> str:
@@ -123,7 +115,7 @@ class TemplateMuscle:
         return replace(
             self,
             side="left" if self.side == "right" else "right",
-            path=tuple(replace(p, segment=mirrored_joint(p.segment), at=_flipped(p.at)) for p in self.path),
+            path=tuple(Attachment(mirrored_joint(p.segment), _flipped(p.at)) for p in self.path),
             limb=mirrored_joint(self.limb),
             skin=tuple(mirrored_joint(segment) for segment in self.skin),
             outward=_flipped(self.outward),
@@ -139,11 +131,6 @@ def _flipped(v: Vector) -> Vector:
 def at(segment: str, x: float, y: float, z: float) -> Attachment:
     """A point in segment coordinates."""
     return Attachment(segment, (x, y, z))
-
-
-def in_skin(share: float, segment: str, x: float, y: float, z: float) -> Attachment:
-    """A point in segment coordinates that by a share moves as the skin over it."""
-    return Attachment(segment, (x, y, z), share)
 
 
 def right(
@@ -164,12 +151,11 @@ def right(
     skin: tuple[str, ...] = (),
     resists: tuple[tuple[str, str, float], ...] = (),
     deep: bool = False,
-    sheet: float = 0.0,
 ) -> TemplateMuscle:
     """A muscle of the right side; ``name`` is ``"muscle"`` or ``"muscle: head"``."""
     muscle, _, head = name.partition(": ")
     acts, yields = (tuple(Action(*action) for action in table) for table in (actions, resists))
     return TemplateMuscle(
         muscle, head, "right", group, path, limb, outward, belly, thickness, flatness,
-        influence, weighting, force, source, acts, skin, yields, deep, sheet,
+        influence, weighting, force, source, acts, skin, yields, deep,
     )  # fmt: skip

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -48,8 +48,6 @@ class Placement:
         muscles: Muscles with the template's own proportions, not yet fitted to a skin.
         left_out: Muscles that could not be placed.
         notes: Sentences.
-        in_skin: How much each path point shall move as the skin over it, 0 to 1, of the muscles of which some
-            do; once the skin is known (`body.following_skin`).
     """
 
     skeleton: Skeleton
@@ -57,7 +55,6 @@ class Placement:
     muscles: tuple[Muscle, ...]
     left_out: tuple[LeftOut, ...]
     notes: tuple[str, ...]
-    in_skin: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
 
 
 def place(template: Iterable[TemplateMuscle], skeleton: Skeleton, naming: Naming) -> Placement:
@@ -73,7 +70,6 @@ def place(template: Iterable[TemplateMuscle], skeleton: Skeleton, naming: Naming
     ranges = WorkingRanges(skeleton, naming, parts)
     skin = _skin_joints(skeleton, naming, parts)
     placed: list[Muscle] = []
-    in_skin: dict[str, tuple[float, ...]] = {}
     left_out: list[LeftOut] = []
     notes: list[str] = []
     for muscle in template:
@@ -93,10 +89,6 @@ def place(template: Iterable[TemplateMuscle], skeleton: Skeleton, naming: Naming
             continue
         notes += shortened
         positions = np.array([parts[p.segment].point(p.at) for p in path])
-        via = range(1, len(path) - 1)
-        follows = [max(p.in_skin, muscle.sheet if n in via else 0.0) for n, p in enumerate(path)]
-        if any(follows):
-            in_skin[muscle.name] = tuple(follows)
         limb = parts[muscle.limb]
         half_width = muscle.thickness * float(np.linalg.norm(limb.frame[:3, 1]))
         shape = spindle_from_numbers(
@@ -128,9 +120,7 @@ def place(template: Iterable[TemplateMuscle], skeleton: Skeleton, naming: Naming
             )
         )
     virtual = tuple(scapula for _, scapula in scapulae)
-    return Placement(
-        with_scapulae(skeleton, virtual), virtual, tuple(placed), tuple(left_out), tuple(notes), in_skin
-    )
+    return Placement(with_scapulae(skeleton, virtual), virtual, tuple(placed), tuple(left_out), tuple(notes))
 
 
 def _virtual_scapulae(

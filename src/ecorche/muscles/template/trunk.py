@@ -21,14 +21,12 @@ TRUNK_MUSCLES = (
         (at(THORAX, 0.55, -0.33, 0.18), at(WAIST, 0.50, -0.48, 0.19), at(PELVIS, 0.55, 0.10, 0.17)),
         ((LUMBAR, "flexion", 1.0), (LUMBAR, "lateral flexion", 0.6)),
         limb=THORAX, outward=(0.7, 0.0, 1.0), thickness=0.08, force=500.0, source=ESTIMATE, flatness=0.3,
-        sheet=1.0,
     ),
     right(
         "external oblique: lateral", "trunk lateral flexors",
         (at(WAIST, 0.68, -0.40, 0.0), at(LUMBAR, 0.64, 0.05, 0.05), at(PELVIS, 1.08, 0.19, 0.12)),
         ((LUMBAR, "lateral flexion", 1.0), (LUMBAR, "flexion", 0.2)),
         limb=THORAX, outward=(1.0, 0.0, 0.2), thickness=0.08, force=500.0, source=ESTIMATE, flatness=0.3,
-        sheet=1.0,
     ),
     right(
         "erector spinae: longissimus", "trunk extensors",
