@@ -17,7 +17,6 @@ from characters import mirrored_matrices
 from ecorche.base.rotations import matrix_from_xyzw, normalise, xyzw_from_axis_angle, xyzw_from_matrix
 from ecorche.base.transforms import compose
 from ecorche.errors import EcorcheError
-from ecorche.muscles.node_shares import Shares
 from ecorche.muscles.paths import Paths, paths_at
 from ecorche.skeleton.kinematics import difference_from_bind
 from ecorche.skeleton.skeleton import Skeleton, local_from_world, world_from_local
@@ -38,12 +37,7 @@ def arm(seed: int = 0) -> Skeleton:
     return Skeleton(names, PARENTS, local, local.copy(), np.full((5, 3), np.nan))
 
 
-SEVERAL: tuple[Shares, ...]
-SEVERAL = ((), (), (), ((0, 0.3), (1, 0.3), (2, 0.4)), (), (), (), ((1, 0.5), (4, 0.5)), (), (), ())
-"""Three joints move the second point of the long muscle below, two the middle of the neck's."""
-
-
-def muscles(skeleton: Skeleton, rounding: float = 0.5, shares: tuple[Shares, ...] = ()) -> Paths:
+def muscles(skeleton: Skeleton, rounding: float = 0.5) -> Paths:
     return paths_at(
         skeleton,
         [
@@ -54,7 +48,6 @@ def muscles(skeleton: Skeleton, rounding: float = 0.5, shares: tuple[Shares, ...
         ],
         ["short", "long", "neck", "still"],
         rounding=rounding,
-        shares=shares,
     )
 
 
@@ -146,33 +139,11 @@ def test_a_mirrored_pose_gives_the_mirrored_path() -> None:
     np.testing.assert_allclose(b.at(t)[1], a.at(t)[1] * mirror, atol=1e-13)
 
 
-def test_a_point_that_several_joints_move_is_where_linear_skinning_takes_it() -> None:
-    skeleton = arm()
-    paths, local = muscles(skeleton, shares=SEVERAL), poses(skeleton, 4)
-    difference = difference_from_bind(skeleton, local)
-    posed, alone = paths.moved(difference), muscles(skeleton).moved(difference)
-    for node, shares in enumerate(SEVERAL):
-        at = np.append(paths.bind_points[node], 1.0)
-        if shares:
-            skinned = at[:3] + sum(share * (difference[:, joint] @ at)[:, :3] for joint, share in shares)
-            np.testing.assert_allclose(posed.points[:, node], skinned, atol=1e-15)
-        else:
-            np.testing.assert_array_equal(posed.points[:, node], alone.points[:, node])
-    np.testing.assert_array_equal(paths.moved(np.zeros((5, 4, 4))).points, paths.bind_points)
-
-
-@pytest.mark.parametrize("shares", [((0, 0.5), (1, 0.4)), ((0, 1.5), (1, -0.5))])
-def test_shares_that_are_none_are_refused(shares: Shares) -> None:
-    with pytest.raises(EcorcheError, match="together 1"):
-        muscles(arm(), shares=((), shares))
-
-
-@pytest.mark.parametrize("shares", [(), SEVERAL], ids=["one joint a point", "several"])
 @pytest.mark.parametrize("joint", range(5))
-def test_moment_arms_are_minus_the_derivative_of_the_length(joint: int, shares: tuple[Shares, ...]) -> None:
+def test_moment_arms_are_minus_the_derivative_of_the_length(joint: int) -> None:
     """Central differences of the length while the joint turns about each world axis where it stands."""
     skeleton = arm()
-    paths = muscles(skeleton, shares=shares)
+    paths = muscles(skeleton)
     local = poses(skeleton, 3)
     world = world_from_local(PARENTS, local)
     centre = world[:, joint, :3, 3]

@@ -14,7 +14,7 @@ from ecorche.base.transforms import transform_points
 from ecorche.body.spelled_joints import joint_number, numbers, spot
 from ecorche.document.files import Rig
 from ecorche.document.joint_spec import VirtualScapulaSpec
-from ecorche.document.muscle_spec import ActionSpec, HalfSweep, InfluenceSpec, MuscleSpec, SharedPointSpec
+from ecorche.document.muscle_spec import ActionSpec, HalfSweep, InfluenceSpec, MuscleSpec, PathPointSpec
 from ecorche.errors import DocumentError
 from ecorche.muscles.activation import Action
 from ecorche.muscles.muscle import Floats, Muscle, Reach
@@ -97,13 +97,6 @@ def _muscle(rig: Rig, name: str, spec: MuscleSpec, skeleton: Skeleton, extended:
         joint_number(rig, point.joint, extended.names, (*place, "path", row, "joint"))
         for row, point in enumerate(spec.path)
     )
-    shares = tuple(
-        tuple(
-            (joint_number(rig, joint, extended.names, (*place, "path", row, "shares", joint)), share)
-            for joint, share in point.shares.items()
-        )
-        for row, point in enumerate(spec.path)
-    )
     local = np.array([point.at for point in spec.path])
     positions = transform_points(extended.bind_world[list(joints)], local[:, None])[:, 0]
     lengths = np.linalg.norm(np.diff(positions, axis=0), axis=1)
@@ -142,7 +135,6 @@ def _muscle(rig: Rig, name: str, spec: MuscleSpec, skeleton: Skeleton, extended:
         force_source=spec.force_source,
         largest_bulge=spec.largest_bulge,
         actions=tuple(Action(a.joint, a.axis, a.degrees, a.weight) for a in spec.actions),
-        shares=shares if any(shares) else (),
     )
 
 
@@ -154,12 +146,8 @@ def _spec(muscle: Muscle, extended: Skeleton) -> MuscleSpec:
         muscle=muscle.muscle,
         group=muscle.group,
         path=tuple(
-            SharedPointSpec(
-                joint=extended.names[joint],
-                at=numbers(at),
-                shares={extended.names[j]: float(share) for j, share in shares},
-            )
-            for joint, at, shares in zip(muscle.joints, local, muscle.all_shares, strict=True)
+            PathPointSpec(joint=extended.names[joint], at=numbers(at))
+            for joint, at in zip(muscle.joints, local, strict=True)
         ),
         outward=numbers(muscle.outward),
         belly=float(muscle.belly),

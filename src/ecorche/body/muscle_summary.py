@@ -346,12 +346,10 @@ def _crossed(skeleton: Skeleton, body: Body) -> npt.NDArray[np.bool_]:
     if body.muscles is not None:
         musculature = body.muscles.musculature
         paths = musculature.frames.paths
-        rides_on, shared = _rides_on(skeleton, musculature.scapulae), paths.shared
-        for which, joints in enumerate((paths.joints, shared.joints)):
-            nodes, starts = below[:, rides_on[joints]], (paths.starts, shared.starts)[which][:-1]
-            if len(starts):
-                some, every = (f.reduceat(nodes, starts, axis=1) for f in (np.logical_or, np.logical_and))
-                crossed |= (some & ~every).any(axis=1)
+        nodes = below[:, _rides_on(skeleton, musculature.scapulae)[paths.joints]]
+        some = np.logical_or.reduceat(nodes, paths.starts[:-1], axis=1)
+        every = np.logical_and.reduceat(nodes, paths.starts[:-1], axis=1)
+        crossed |= (some & ~every).any(axis=1)
         crossed[[s.arm for s in musculature.scapulae]] = True
     if body.lofts is not None:
         for muscle in body.lofts.lofts.muscles:

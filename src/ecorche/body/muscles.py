@@ -142,7 +142,7 @@ class BodyMuscles:
         arrays: tuple[npt.NDArray[np.generic], ...] = (
             paths.joints, paths.bind_points, self.musculature.frames.out, spindles.thickness, spindles.sweep,
             spindles.belly, spindles.scale, self._largest_bulge, found.starts, found.muscles, found.weights,
-            self.gains, paths.shared.nodes, paths.shared.starts, paths.shared.joints, paths.shared.shares,
+            self.gains,
             *(v for s in self.musculature.scapulae for v in (s.pivot, s.axis, s.hanging, s.arm_direction)),
         )  # fmt: skip
         for array in arrays:

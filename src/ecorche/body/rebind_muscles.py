@@ -28,7 +28,6 @@ from ecorche.skeleton.skeleton import Skeleton
 
 Floats = npt.NDArray[np.float64]
 AnyMuscle = TypeVar("AnyMuscle", MuscleSpec, LoftedMuscleSpec)
-AnyPoint = TypeVar("AnyPoint", bound=PathPointSpec)
 
 ROUNDING = 1e-9
 """What changes by less [m] stays as it was written."""
@@ -137,9 +136,7 @@ def carried_muscles(
 def _joints_of(muscle: MuscleSpec | LoftedMuscleSpec) -> set[str]:
     """The joints without which a muscle has no place."""
     joints = {point.joint for point in muscle.path}
-    if isinstance(muscle, MuscleSpec):
-        joints.update(joint for point in muscle.path for joint in point.shares)
-    elif muscle.wrap is not None:
+    if isinstance(muscle, LoftedMuscleSpec) and muscle.wrap is not None:
         joints.add(muscle.wrap.joint)
     return joints
 
@@ -214,7 +211,7 @@ class _Bones:
         """Whether all the joints a muscle needs are still there."""
         return _joints_of(muscle) <= self.frames.keys()
 
-    def point(self, point: AnyPoint, result: CarriedMuscles) -> AnyPoint:
+    def point(self, point: PathPointSpec, result: CarriedMuscles) -> PathPointSpec:
         """A place on the new joints."""
         new_name, joint, was, now = self.frames[point.joint]
         arm = transform_points(was, [point.at])[0] - was[:3, 3]
@@ -224,16 +221,11 @@ class _Bones:
         if shift >= ROUNDING:
             result.moved_mm.append(1000.0 * shift)
         same = np.abs(at - point.at).max() < ROUNDING
-        return point.model_copy(update={"joint": new_name, "at": point.at if same else _vector(at)})
+        return PathPointSpec(joint=new_name, at=point.at if same else _vector(at))
 
     def muscle(self, name: str, muscle: MuscleSpec, result: CarriedMuscles) -> MuscleSpec:
         """A muscle on the new joints."""
-        path = [
-            self.point(point, result).model_copy(
-                update={"shares": {self.frames[joint][0]: share for joint, share in point.shares.items()}}
-            )
-            for point in muscle.path
-        ]
+        path = [self.point(point, result) for point in muscle.path]
         belly = self.frames[muscle.path[len(path) // 2].joint][1]
         moved = muscle.model_copy(update={"path": tuple(path), "outward": self.turned(muscle.outward, belly)})
         if self._resizes:

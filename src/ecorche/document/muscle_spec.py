@@ -10,23 +10,13 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Annotated, Literal, TypeVar
 
-from pydantic import (
-    AfterValidator,
-    Field,
-    SerializerFunctionWrapHandler,
-    ValidationInfo,
-    field_validator,
-    model_serializer,
-)
+from pydantic import AfterValidator, Field, ValidationInfo, field_validator
 
 from ecorche.document.fields import Degrees, Direction, MapName, Positive, Share, Spec, Vector, refusal
 
 JOIN_TOLERANCE = 1e-6
 """How far the two halves of a curve may miss each other at the belly, as a part of the largest control
 value; the spindles themselves ask for the same."""
-
-SHARES_TOLERANCE = 1e-6
-"""How far the shares of the joints that move a point may be from 1 together."""
 
 HalfAxis = Annotated[float, Field(ge=0.0)]
 HalfCurve = tuple[HalfAxis, HalfAxis, HalfAxis, HalfAxis]
@@ -55,31 +45,6 @@ class PathPointSpec(Spec):
     """Where it is at bind, in that joint's own frame [m]."""
 
 
-def _require_whole(shares: dict[str, float]) -> dict[str, float]:
-    if shares and abs(sum(shares.values()) - 1.0) > SHARES_TOLERANCE:
-        raise refusal(
-            f"the shares add up to {sum(shares.values()):g}, not to 1",
-            "Divide each by their sum",
-        )
-    return shares
-
-
-class SharedPointSpec(PathPointSpec):
-    """A point of a muscle's path that several joints may move."""
-
-    shares: Annotated[dict[str, Annotated[float, Field(gt=0.0, le=1.0)]], AfterValidator(_require_whole)] = (
-        Field(default_factory=dict)
-    )
-    """Joints that move it, as they move the skin over it, and how much each counts, together 1. Without any
-    it moves with `joint` alone, which tells where it is and turns the muscle's section in any case."""
-
-    @model_serializer(mode="wrap")
-    def _without_none(self, write: SerializerFunctionWrapHandler) -> dict[str, object]:
-        """A file says nothing of shares where there are none, as of most points."""
-        said: dict[str, object] = write(self)
-        return said if self.shares else {name: value for name, value in said.items() if name != "shares"}
-
-
 AnyPath = TypeVar("AnyPath", bound=tuple[PathPointSpec, ...])
 
 
@@ -100,7 +65,7 @@ def require_two_joints(path: AnyPath) -> AnyPath:
     return path
 
 
-Path = Annotated[tuple[SharedPointSpec, ...], Field(min_length=2), AfterValidator(require_two_joints)]
+Path = Annotated[tuple[PathPointSpec, ...], Field(min_length=2), AfterValidator(require_two_joints)]
 
 
 class ActionSpec(Spec):

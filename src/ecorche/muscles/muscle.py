@@ -11,9 +11,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from ecorche.errors import EcorcheError
 from ecorche.muscles.activation import LARGEST_BULGE, Action
-from ecorche.muscles.node_shares import Shares
 
 Floats = npt.NDArray[np.float64]
 
@@ -50,8 +48,7 @@ class Muscle:
         name: Its own name, such as ``"deltoid, middle, right"``.
         muscle: What it is a part of, such as ``"deltoid"``.
         group: What it is one of, such as ``"shoulder abductors"``.
-        joints: The joint each path point moves with, origin first; numbers of the musculature's skeleton. Of
-            a point that several move, the one that turns its section.
+        joints: The joint each path point moves with, origin first; numbers of the musculature's skeleton.
         positions: Path points at bind [m], shape (points, 3).
         outward: Towards the skin at bind, S_d before it is made perpendicular to the path, shape (3,).
         thickness: Control values of the half-axis along S [m], origin and insertion half, shape (2, 4).
@@ -63,7 +60,6 @@ class Muscle:
         force_source: Where F_max is from.
         largest_bulge: T_max, the bulge at full activation.
         actions: What it does to joints, strongest first.
-        shares: The joints that move each path point where several do, one tuple a point; empty for none.
     """
 
     name: str
@@ -81,17 +77,3 @@ class Muscle:
     force_source: str = ""
     largest_bulge: float = LARGEST_BULGE
     actions: tuple[Action, ...] = ()
-    shares: tuple[Shares, ...] = ()
-
-    def __post_init__(self) -> None:
-        if self.shares and len(self.shares) != len(self.joints):
-            raise EcorcheError(
-                f"{self.name!r} has shares for {len(self.shares)} path points of {len(self.joints)}",
-                where="muscle paths",
-                remedy="Give each path point its own, empty where one joint moves it",
-            )
-
-    @property
-    def all_shares(self) -> tuple[Shares, ...]:
-        """Of every path point its shares, empty where its joint alone moves it."""
-        return self.shares or ((),) * len(self.joints)

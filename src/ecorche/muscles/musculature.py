@@ -129,7 +129,6 @@ def musculature(
         with_scapulae(skeleton, scapulae),
         [list(zip(muscle.joints, muscle.positions, strict=True)) for muscle in muscles],
         [muscle.name for muscle in muscles],
-        shares=[shares for muscle in muscles for shares in muscle.all_shares],
     )
     spindles = Spindles(
         thickness=np.array([muscle.thickness for muscle in muscles]).reshape(-1, 2, 4),

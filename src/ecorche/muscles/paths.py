@@ -15,7 +15,7 @@ half neighbouring corners never meet, and the reach changes smoothly as the segm
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -25,7 +25,6 @@ from ecorche.base.checks import require_finite, require_indices
 from ecorche.base.rotations import normalise
 from ecorche.base.transforms import transform_points
 from ecorche.errors import EcorcheError
-from ecorche.muscles.node_shares import NodeShares, Shares, node_shares
 from ecorche.skeleton.skeleton import Skeleton
 
 Floats = npt.NDArray[np.float64]
@@ -37,18 +36,17 @@ SHORTEST = 1e-6
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Paths:
-    """The lines of M muscles through N nodes, each node fixed in the frame of one joint or moved by several.
+    """The lines of M muscles through N nodes, each node fixed in the frame of one joint.
 
     The first node of a muscle is its origin, the last its insertion, between them are via points.
 
     Attributes:
         skeleton: The joints the nodes ride on.
         starts: Muscle m has the nodes ``starts[m]`` to ``starts[m + 1] − 1``, shape (M + 1,).
-        joints: The joint of each node, shape (N,); of one that several move, the one that turns its section.
+        joints: The joint of each node, shape (N,).
         local: Position in that joint's own frame [m], shape (N, 3).
         names: What the muscles are called, for messages; numbered when none are given.
         rounding: How far corners at via points are rounded, 0 (not at all) to 0.5.
-        shared: The nodes that several joints move.
     """
 
     skeleton: Skeleton
@@ -57,7 +55,6 @@ class Paths:
     local: Floats
     names: tuple[str, ...] = ()
     rounding: float = 0.5
-    shared: NodeShares = field(default_factory=lambda: node_shares(()))
 
     def __post_init__(self) -> None:
         nodes, where = len(self.joints), "muscle paths"
@@ -89,9 +86,6 @@ class Paths:
                 f"a rounding of {self.rounding} is not between 0 and 0.5", where=where, remedy="Choose one"
             )
         require_indices(self.joints, self.skeleton.joint_count, "the joint of node", where, EcorcheError)
-        shared = self.shared
-        require_indices(shared.joints, self.skeleton.joint_count, "a joint of node", where, EcorcheError)
-        require_indices(shared.nodes, nodes, "the node with shares", where, EcorcheError)
         require_finite(self.local, "the position of node", where, EcorcheError)
         self._require_length(self.bind.segment_lengths, "at bind")
 
@@ -122,7 +116,7 @@ class Paths:
     @cached_property
     def bind(self) -> PosedPaths:
         """The paths in the bind pose."""
-        return PosedPaths(self, self.bind_points, self.bind_points[self.shared.owners])
+        return PosedPaths(self, self.bind_points)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -150,11 +144,16 @@ class Paths:
         """The paths for differences from bind ``M − I`` (..., joints, 4, 4), see `difference_from_bind`."""
         difference = np.asarray(difference, np.float64)
         self._require_joints(difference)
-        p, shared = self.bind_points, self.shared
-        step, by_joint = _step(difference, self.joints, p), _step(difference, shared.joints, p[shared.owners])
-        step[..., shared.nodes, :] = shared.mean(by_joint)
+        change = difference[..., self.joints, :3, :]
+        p = self.bind_points
+        step = (
+            change[..., 0] * p[:, :1]
+            + change[..., 1] * p[:, 1:2]
+            + change[..., 2] * p[:, 2:]
+            + change[..., 3]
+        )
         # twice subtracted, so that a coordinate of minus zero keeps its sign at bind
-        posed = PosedPaths(self, p - (0.0 - step), p[shared.owners] + by_joint)
+        posed = PosedPaths(self, p - (0.0 - step))
         self._require_length(posed.segment_lengths, "in a pose")
         return posed
 
@@ -192,12 +191,10 @@ class PosedPaths:
     Attributes:
         paths: What was posed.
         points: The nodes [m], shape (..., N, 3).
-        by_joint: Where each joint alone would take the nodes that several move [m], (..., K, 3).
     """
 
     paths: Paths
     points: Floats
-    by_joint: Floats
 
     @cached_property
     def _step(self) -> Floats:
@@ -313,11 +310,9 @@ class PosedPaths:
         with a unit axis is minus the derivative of the length as the joint, and all below it,
         turns about that axis: positive where the pulling muscle turns it that way.
         """
-        below, shared = _below(self.paths.skeleton, joint), self.paths.shared
-        centre = np.asarray(centre, np.float64)[..., None, :]
-        lever = (self.points - centre) * below[self.paths.joints][:, None]
-        lever[..., shared.nodes, :] = shared.mean((self.by_joint - centre) * below[shared.joints][:, None])
-        by_node = np.cross(lever, self.length_gradient())
+        below = _below(self.paths.skeleton, joint)[self.paths.joints]
+        lever = self.points - np.asarray(centre, np.float64)[..., None, :]
+        by_node = np.cross(lever, self.length_gradient()) * below[:, None]
         return -np.add.reduceat(by_node, self.paths.origins, axis=-2)
 
 
@@ -327,30 +322,15 @@ def paths_at(
     names: Sequence[str] = (),
     *,
     rounding: float = 0.5,
-    shares: Sequence[Shares] = (),
 ) -> Paths:
-    """Paths through bind positions in the world: for each muscle its (joint, position [m]) in order.
-
-    ``shares`` has one tuple a node, empty where its joint alone moves it; none where it is so of all.
-    """
+    """Paths through bind positions in the world: for each muscle its (joint, position [m]) in order."""
     nodes = [node for muscle in muscles for node in muscle]
     joints = np.array([joint for joint, _ in nodes], np.int64)
     points = np.array([np.asarray(point, np.float64) for _, point in nodes]).reshape(-1, 3)
     require_indices(joints, skeleton.joint_count, "the joint of node", "muscle paths", EcorcheError)
     local = transform_points(skeleton.bind_inverse[joints], points[:, None, :])[:, 0]
     starts = np.cumsum([0, *(len(muscle) for muscle in muscles)], dtype=np.int64)
-    return Paths(skeleton, starts, joints, local, tuple(names), rounding, node_shares(shares))
-
-
-def _step(difference: Floats, joints: Integers, points: Floats) -> Floats:
-    """How far ``M − I`` (..., joints, 4, 4) of their joints (K,) move points (K, 3) [m], (..., K, 3)."""
-    change = difference[..., joints, :3, :]
-    return np.asarray(
-        change[..., 0] * points[:, :1]
-        + change[..., 1] * points[:, 1:2]
-        + change[..., 2] * points[:, 2:]
-        + change[..., 3]
-    )
+    return Paths(skeleton, starts, joints, local, tuple(names), rounding)
 
 
 def _below(skeleton: Skeleton, joint: int) -> npt.NDArray[np.bool_]:

@@ -176,8 +176,6 @@ def pose_joints(
 ) -> bool:
     """``M − I`` of all joints, virtual ones last, (joints, 12), and the rotations needed (joints, TURN).
 
-    Further rows of ``moved`` are left as they are.
-
     False where a joint has no rotation.
     """
     own, count, named = len(difference), 0, np.empty(len(difference) + 3, np.uint32)
@@ -199,23 +197,9 @@ def pose_joints(
             moved, named[lane], turn, work, nearest
         ):
             return False
-    for number in range(len(turning) - own):
+    for number in range(len(moved) - own):
         joint = own + number
         _move_scapula(scapula_joints[number], scapula_vectors[number], moved, turn, joint, work)
         if turning[joint] and not _turn_one(moved, joint, turn, work, nearest):
             return False
     return True
-
-
-@njit(cache=True)  # type: ignore[untyped-decorator]
-def pose_shared(starts: Naturals, joints: Naturals, shares: Floats, moved: Floats) -> None:
-    """See `NodeShares`: means of the joints' rows of ``moved`` into its last rows, one after another."""
-    row = len(moved) - len(starts) + 1
-    for number in range(len(starts) - 1):
-        for k in range(MOVED):
-            moved[row, k] = 0.0
-        for i in range(starts[number], starts[number + 1]):
-            share, joint = shares[i], joints[i]
-            for k in range(MOVED):
-                moved[row, k] += share * moved[joint, k]
-        row += 1

@@ -30,7 +30,7 @@ from ecorche.muscles.packed_sections import (
     SIDE,
     STATION_COLUMNS,
 )
-from ecorche.muscles.posed_joints import MOVED, TURN, pose_joints, pose_shared
+from ecorche.muscles.posed_joints import MOVED, TURN, pose_joints
 from ecorche.muscles.posed_nodes import (
     ARC,
     BEND,
@@ -65,7 +65,7 @@ class PosedTables(NamedTuple):
     """One frame of the muscles of a plan.
 
     Attributes:
-        moved, turn: How far the joints have moved, (joints + means, MOVED), and turned, (joints, TURN).
+        moved, turn: How far the joints have moved, (joints, MOVED), and turned, (joints, TURN).
         nodes: Of the paths, (N, NODE_COLUMNS).
         overs: One over the length of each posed muscle, (K,).
         places: Of the stations of bent lines by fours, (G, PLACE, 4).
@@ -90,7 +90,7 @@ def posing_memory(plan: PosingPlan, *, exact: bool) -> PosedTables:
     """Memory for one frame of a plan; ``exact`` asks for the stations in float64, which skin does without."""
     count, lines = len(plan.rows), plan.line_count
     return PosedTables(
-        moved=np.empty((len(plan.turning) + len(plan.shared_starts) - 1, MOVED)),
+        moved=np.empty((len(plan.turning), MOVED)),
         turn=np.empty((len(plan.turning), TURN)),
         nodes=np.empty((len(plan.joints), NODE_COLUMNS)),
         overs=np.empty(len(plan.muscles)),
@@ -113,7 +113,6 @@ def pose(plan: PosingPlan, difference: Floats, bulge: Floats, tables: PosedTable
     muscles, starts, constants, numbers = plan.muscles, plan.starts, plan.constants, tables.numbers
     if not pose_joints(plan.turning, plan.scapula_joints, plan.scapula_vectors, difference, moved, turn):
         return False
-    pose_shared(plan.shared_starts, plan.shared_joints, plan.shares, moved)
     pose_nodes(plan.node_rows, plan.node_joints, plan.node_points, moved, nodes)
     if not pose_segments(plan.segments, nodes):
         return False

@@ -16,7 +16,6 @@ from numba import njit
 from ecorche.base.quads import fours
 from ecorche.muscles.centre_lines import STATIONS, stations
 from ecorche.muscles.packed_sections import BELLY, COLUMNS, pack_curve, pack_sweep
-from ecorche.muscles.paths import Paths
 from ecorche.muscles.scapula import VirtualScapula
 from ecorche.muscles.section_frames import SectionFrames
 from ecorche.muscles.spindle import Spindles
@@ -45,10 +44,8 @@ class PosingPlan(NamedTuple):
         muscles: Which muscles are posed, shape (K,).
         starts: Borders of their nodes, shape (K + 1,).
         joints: Of the nodes, shape (N,).
-        node_rows, node_joints, node_points: Number, joint or mean of joints and bind place of the nodes, by
-            fours: (G, 4), (G, 4) and (G, 3, 4).
-        shared_starts, shared_joints, shares: The means of joints that move nodes, numbered after the joints:
-            borders (B + 1,), joints (T,) and their shares (T,).
+        node_rows, node_joints, node_points: Number, joint and bind place of the nodes, by fours: (G, 4),
+            (G, 4) and (G, 3, 4).
         segments: The nodes that end segments and the ones before, by fours, shape (G, 2, 4).
         corners: The nodes between two segments and the ones after, by fours, shape (G, 2, 4).
         rounding: Of the paths.
@@ -69,9 +66,6 @@ class PosingPlan(NamedTuple):
     node_rows: Naturals
     node_joints: Naturals
     node_points: Floats
-    shared_starts: Naturals
-    shared_joints: Naturals
-    shares: Floats
     segments: Naturals
     corners: Naturals
     rounding: float
@@ -121,17 +115,13 @@ def posing_plan(
     line_rows[frames.bent] = np.arange(frames.bent.sum())
     named, kept, of_one_joint = _stations(frames, wanted & frames.bent[:, None], muscles, line_rows, of_node)
     constants, rows = _constants(frames, spindles, volume)
-    carried_by, shared_starts, shared_joints, shares = _shared(frames.paths, nodes)
     return PosingPlan(
         muscles=_naturals(muscles),
         starts=_naturals(starts),
         joints=_naturals(paths.joints[nodes]),
         node_rows=_naturals(fours(np.arange(len(nodes)))),
-        node_joints=_naturals(fours(carried_by)),
+        node_joints=_naturals(fours(paths.joints[nodes])),
         node_points=fours(paths.bind_points[nodes]),
-        shared_starts=shared_starts,
-        shared_joints=shared_joints,
-        shares=shares,
         segments=_naturals(fours(np.stack([ends, ends - 1], axis=1))),
         corners=_naturals(fours(np.stack([corners, corners + 1], axis=1))),
         rounding=float(paths.rounding),
@@ -148,28 +138,6 @@ def posing_plan(
             [[s.pivot, s.axis, s.hanging, s.arm_direction] for s in scapulae], np.float64
         ).reshape(-1, 4, 3),
     )
-
-
-def _shared(paths: Paths, nodes: Ints) -> tuple[Ints, Naturals, Naturals, Floats]:
-    """What moves each of some nodes, a joint or a mean numbered after the joints; and those means, each once.
-
-    What moves them (nodes,), and ``shared_starts``, ``shared_joints`` and ``shares`` of a plan.
-    """
-    carried_by, shared = paths.joints[nodes].copy(), paths.shared
-    row = dict(zip(nodes.tolist(), range(len(nodes)), strict=True))
-    means: dict[tuple[tuple[int, float], ...], int] = {}
-    for number, node in enumerate(shared.nodes.tolist()):
-        if node not in row:
-            continue
-        own = slice(*shared.starts[number : number + 2])
-        pairs = tuple(zip(shared.joints[own].tolist(), shared.shares[own].tolist(), strict=True))
-        joint = pairs[0][0]
-        if len(pairs) > 1:
-            joint = paths.skeleton.joint_count + means.setdefault(pairs, len(means))
-        carried_by[row[node]] = joint
-    starts = np.cumsum([0, *(len(pairs) for pairs in means)])
-    flat = np.array([pair for pairs in means for pair in pairs], np.float64).reshape(-1, 2)
-    return carried_by, _naturals(starts), _naturals(flat[:, 0]), np.ascontiguousarray(flat[:, 1])
 
 
 def _stations(

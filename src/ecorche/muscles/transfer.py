@@ -116,10 +116,6 @@ def transferred(
             replace(
                 muscle,
                 joints=joints,
-                shares=tuple(
-                    ((joint, 1.0),) if own else ()
-                    for joint, own in zip(joints, muscle.all_shares, strict=True)
-                ),
                 positions=np.array([c.point(p) for c, p in zip(on, muscle.positions, strict=True)]),
                 outward=belly.direction(muscle.outward),
                 thickness=muscle.thickness * belly.size,
