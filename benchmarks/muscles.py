@@ -32,6 +32,7 @@ from ecorche.muscles.template import TEMPLATE, place
 from ecorche.skeleton.kinematics import difference_from_bind
 from ecorche.skeleton.naming import recognise
 from ecorche.skeleton.skeleton import Skeleton
+from ecorche.skin.flesh_weights import SkinRound
 from ecorche.skin.influence import Influences, influence
 from ecorche.skin.linear import LinearSkinning
 from ecorche.skin.normals import Normals
@@ -91,6 +92,7 @@ class Muscled:
             sliding=self.skin,
             garments=(None,),
             gains=np.ones(len(chosen)),
+            skin_round=SkinRound(points, person.mesh.triangles(), person.weights),
         )
         self._linear, self._normals = LinearSkinning(points, person.weights), Normals([person.mesh])
         self._skeleton, self._local = person.skeleton, person.local

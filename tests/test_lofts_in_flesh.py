@@ -14,11 +14,12 @@ from characters import tube
 from conftest import Figure
 from ecorche.base.rotations import matrix_from_xyzw, normalise, xyzw_from_axis_angle
 from ecorche.base.transforms import compose
-from ecorche.muscles.loft_flesh import SIDES, STATIONS, volume_within
+from ecorche.muscles.loft_flesh import SIDES, STATIONS
 from ecorche.muscles.loft_mesh import loft_surfaces
 from ecorche.muscles.lofted import LoftedMuscle, Rings
 from ecorche.muscles.lofted_posing import Lofts
-from ecorche.skin.flesh_weights import flesh_round
+from ecorche.muscles.ring_volume import volume_within
+from ecorche.skin.flesh_weights import SkinRound, flesh_round
 from ecorche.skin.weights import weights_from_table
 from posed_found_muscles import ANGLES, PLACES, POSES, drawn, held, outside_skin, posed_muscles
 
@@ -52,7 +53,7 @@ def front() -> tuple[LoftedMuscle, Lofts, Lofts]:
     )
     on_curve, mesh = Lofts([muscle], limb.skeleton), limb.meshes[0]
     assert mesh.weights is not None
-    flesh = flesh_round(mesh.mesh.points, mesh.mesh.triangles(), mesh.weights, on_curve)
+    flesh = flesh_round(SkinRound(mesh.mesh.points, mesh.mesh.triangles(), mesh.weights), on_curve)
     return muscle, on_curve, on_curve.within(lambda: flesh)
 
 
@@ -140,7 +141,7 @@ def test_skin_across_a_gap_does_not_move_the_flesh() -> None:
         Rings(np.array([0.5]), np.zeros((1, 2)), np.array([[0.028, 0.03]]), np.zeros(1)),
     )
     lofts = Lofts([muscle], tube().skeleton)
-    (flesh,) = flesh_round(points, triangles, weights, lofts)
+    (flesh,) = flesh_round(SkinRound(points, triangles, weights), lofts)
     assert list(flesh.joints) == [0]
     np.testing.assert_allclose(flesh.weights, 1.0)
 
@@ -151,7 +152,7 @@ def test_what_tapers_out_of_the_skin_is_drawn_in_to_it(front: tuple[LoftedMuscle
     limb = tube(rings=65, around=48)
     lofts, mesh = Lofts([replace(muscle, ends=ends)], limb.skeleton), limb.meshes[0]
     assert mesh.weights is not None
-    flesh = flesh_round(mesh.mesh.points, mesh.mesh.triangles(), mesh.weights, lofts)
+    flesh = flesh_round(SkinRound(mesh.mesh.points, mesh.mesh.triangles(), mesh.weights), lofts)
     still = np.zeros((lofts.curves.joint_count, 4, 4))
     before, after = (
         one.posed(still).rings(0, PLACES, ANGLES) for one in (lofts, lofts.within(lambda: flesh))

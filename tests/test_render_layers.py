@@ -39,6 +39,7 @@ from ecorche.render.muscle_shapes import MuscleShapes
 from ecorche.render.pictures import render_picture
 from ecorche.render.sheet import GAP, caption_height, text_font
 from ecorche.render.under_skin import FACING_OPACITY, OUTLINE_OPACITY, skin_opacity
+from ecorche.skin.flesh_weights import SkinRound
 from ecorche.skin.influence import influence
 from ecorche.skin.sliding import SlidingSkin
 
@@ -82,6 +83,7 @@ def _muscled(activation: float = 1.0, frames: int = 1) -> Take:
         sliding=SlidingSkin(skin.mesh.points, still, found),
         gains=np.ones(1),
         garments=(None,),
+        skin_round=SkinRound(skin.mesh.points, skin.mesh.triangles(), skin.weights),
     )
     motion = bending(character, frames=max(frames, 2), angle=0.5).part(0, frames - 1)
     body = replace(compile_body(character), muscles=muscles, activation=Constant([activation]))

@@ -22,7 +22,7 @@ from ecorche.document.files import Rig
 from ecorche.muscles.activation import bulge_from_activation
 from ecorche.muscles.lofted_posing import JOINTS_PER_MUSCLE, Lofts
 from ecorche.skin.delta_transfer import DeltaTransfer
-from ecorche.skin.flesh_weights import flesh_round
+from ecorche.skin.flesh_weights import SkinRound, flesh_round
 from ecorche.skin.hybrid import HybridSkinning
 from ecorche.skin.hybrid_weights import MuscleWeights, hybrid_weights
 from ecorche.skin.loft_weights import SkinOver, carriers, loft_weights, skin_over
@@ -121,7 +121,7 @@ def compile_lofts(
     found = loft_weights(over, lofts)
     entries = worn_entries(found, skin, garment_transfers(character, skin, bind))
     hybrid = hybrid_weights(body.weights, found, lofts.joints.parents, character.skeleton.joint_count)
-    drawn = lofts.within(partial(flesh_round, bind[skin], body.mesh.triangles(), hybrid, lofts))
+    drawn = lofts.within(partial(flesh_round, SkinRound(bind[skin], body.mesh.triangles(), hybrid), lofts))
     return BodyLofts(drawn, skin, over, entries)
 
 

@@ -36,6 +36,7 @@ from ecorche.muscles.muscle import Muscle
 from ecorche.muscles.musculature import Musculature, musculature
 from ecorche.skeleton.naming.recognise import recognise
 from ecorche.skin.delta_transfer import DeltaTransfer
+from ecorche.skin.flesh_weights import SkinRound
 from ecorche.skin.influence import Influences, Template, influence
 from ecorche.skin.neighbourhood import suitable_neighbourhoods
 from ecorche.skin.path_carriers import PathCarriers
@@ -64,6 +65,7 @@ class BodyMuscles:
         garments: For every mesh, how it follows the body's skin; None for the body itself and for meshes
             that stand still.
         gains: How much of each muscle's effect is shown, (M,).
+        skin_round: The body's skin at bind, which tells where the flesh of a muscle goes.
     """
 
     musculature: Musculature
@@ -72,6 +74,7 @@ class BodyMuscles:
     sliding: SlidingSkin
     garments: tuple[DeltaTransfer | None, ...]
     gains: Floats
+    skin_round: SkinRound
 
     def __repr__(self) -> str:
         return f"BodyMuscles({len(self.musculature.muscles)} muscles, {self.influences})"
@@ -192,6 +195,7 @@ def compile_muscles(character: Character, rig: Rig, bind: Sequence[PointSet]) ->
         sliding=SlidingSkin(bind[skin], still, found, gains=gains),
         garments=garment_transfers(character, skin, bind),
         gains=gains,
+        skin_round=SkinRound(bind[skin], body.mesh.triangles(), body.weights),
     )
 
 

@@ -1,4 +1,4 @@
-"""The flesh round a muscle found in the skin: what moves it, where that takes the muscle, how much it holds.
+"""The flesh round a muscle found in the skin: what moves it, and where that takes the muscle.
 
 Flesh moves by the weights of the skin round it, as linear skinning moves that: by joints of the skeleton and
 by muscle joints.
@@ -11,17 +11,11 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ecorche.muscles.loft import THINNEST
-
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
 STATIONS, SIDES = 33, 12
 """Places along a muscle, from origin to insertion, and round each section, whose weights are told."""
-_TRIED = np.array([-0.5, 0.0, 0.5, 1.0])
-_ITERATIONS = 30
-_MOST = 1.5
-"""The greatest κ: flesh that a fold presses together further does not come out elsewhere."""
 
 
 class Flesh(NamedTuple):
@@ -77,33 +71,3 @@ def _round(values: Floats, angle: Floats) -> Floats:
     side = np.floor(turns).astype(np.int64)
     part = (turns - side)[:, None]
     return np.asarray((1.0 - part) * values[:, side % SIDES] + part * values[:, (side + 1) % SIDES])
-
-
-def dilation_of(still: Floats, at_rest: Floats, by_dilation: Floats) -> float:
-    """κ with which rings ``at_rest + κ by_dilation`` (K, A, 3) hold as much as rings ``still`` did."""
-    wanted, tried = volume_within(still), [volume_within(at_rest + k * by_dilation) for k in _TRIED]
-    missing = np.array(tried) - wanted
-    if missing[1] == 0.0:
-        return 0.0
-    cubic = np.linalg.solve(np.vander(_TRIED), missing)
-    slope = np.polyder(cubic)
-    kappa = 0.0
-    for _ in range(_ITERATIONS):
-        steep = float(np.polyval(slope, kappa))
-        if not steep > 0.0:
-            break
-        step = float(np.polyval(cubic, kappa)) / steep
-        kappa = float(np.clip(kappa - step, THINNEST, _MOST))
-    return kappa
-
-
-def volume_within(rings: Floats) -> float:
-    """Of the closed surface through rings (K, A, 3), with their middles at both ends [m³]."""
-    middle = rings.mean(axis=(0, 1))
-    low, high = rings[:-1] - middle, rings[1:] - middle
-    low_on, high_on = np.roll(low, -1, axis=1), np.roll(high, -1, axis=1)
-    six = np.sum(low * np.cross(low_on, high_on)) + np.sum(low * np.cross(high_on, high))
-    first, last = rings[0] - middle, rings[-1] - middle
-    six -= np.sum(first.mean(axis=0) * np.cross(first, np.roll(first, -1, axis=0)))
-    six += np.sum(last.mean(axis=0) * np.cross(last, np.roll(last, -1, axis=0)))
-    return float(six) / 6.0

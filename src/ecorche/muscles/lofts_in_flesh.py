@@ -5,9 +5,8 @@ of the skin, and the skin goes along with it only in part (`loft_plan`): posed, 
 every point of a muscle's surface goes with the flesh (`loft_flesh`), which the muscle joints move and let
 bulge as the length of the root curve and the tension ask.
 
-The volume is that of the surface as it is drawn: its points are linear in a dilation κ, the volume within is
-a cubic of κ, and κ is its root next to zero. The flesh having bulged towards the skin, a section grows or
-shrinks by κ on its other sides: the outmost point stays where it is.
+The volume is that of the surface as it is drawn (`ring_volume`). The flesh having bulged towards the skin, a
+section grows or shrinks by κ on its other sides: the outmost point stays where it is.
 """
 
 from __future__ import annotations
@@ -19,9 +18,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ecorche.base.rotations import normalise
-from ecorche.muscles.loft_flesh import SIDES, STATIONS, dilation_of, moved, volume_within
+from ecorche.muscles.loft_flesh import SIDES, STATIONS, moved
 from ecorche.muscles.loft_frames import SectionAxes
 from ecorche.muscles.posed_lofts import PosedLofts, section_points
+from ecorche.muscles.ring_volume import dilation_to, volume_within
 
 Floats = npt.NDArray[np.float64]
 
@@ -35,7 +35,11 @@ class LoftsInFlesh(PosedLofts):
     @cached_property
     def dilation(self) -> Floats:
         """κ of each muscle, (M,): how much more than the flesh it has dilated."""
-        return np.array([dilation_of(*self._by_dilation(n)) for n in range(len(self.lofts.muscles))])
+        rings = [self._by_dilation(number) for number in range(len(self.lofts.muscles))]
+        if not rings:
+            return np.zeros(0)
+        still, at_rest, by_dilation = (np.stack(one) for one in zip(*rings, strict=True))
+        return dilation_to(volume_within(still), at_rest, by_dilation)
 
     def axes(self, muscle: int, u: npt.ArrayLike) -> SectionAxes:
         """Places and section axes of a muscle at shares ``u`` (K,) of its length."""
@@ -63,7 +67,7 @@ class LoftsInFlesh(PosedLofts):
         found = []
         for number, (shape, kappa) in enumerate(zip(self.lofts.shapes, self.dilation, strict=True)):
             at_bind, at_rest, by_dilation = self._by_dilation(number)
-            share = volume_within(at_rest + kappa * by_dilation) / volume_within(at_bind)
+            share = float(volume_within(at_rest + kappa * by_dilation) / volume_within(at_bind))
             found.append(share * float(shape.volume(self.lofts.curves.bind.lengths[number])))
         return np.array(found)
 

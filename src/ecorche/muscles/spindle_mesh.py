@@ -84,6 +84,18 @@ class SpindleSurfaces:
 
     def points(self, states: SpindleStates, stations: Stations) -> Floats:
         """Positions of all vertices [m] in one frame, shape (vertices, 3)."""
+        return self.of_rings(self.ring_points(states, stations))
+
+    def of_rings(self, rings: Floats) -> Floats:
+        """The same from points of the rings [m], shape (M, R, sides, 3)."""
+        count = len(rings)
+        ends = rings[:, [0, -1]].mean(axis=2)
+        around = rings.reshape(count, rings.shape[1] * rings.shape[2], 3)
+        everything = np.concatenate([ends[:, :1], around, ends[:, 1:]], axis=1)
+        return np.asarray(everything.reshape(-1, 3)[self._kept])
+
+    def ring_points(self, states: SpindleStates, stations: Stations) -> Floats:
+        """Points on the rings [m] in one frame, from S_d towards S, shape (M, R, sides, 3)."""
         count, rings = self.t.shape
         if states.thickness.shape != (count, 2, 4):
             raise EcorcheError(
@@ -107,15 +119,11 @@ class SpindleSurfaces:
         centres = stations.points + sweep[..., :1] * stations.out + sweep[..., 1:] * side
         half_out, half_side = states.half_axes(self.t)
         angle = 2.0 * np.pi * np.arange(self.sides) / self.sides
-        ring = (
+        return np.asarray(
             centres[:, :, None]
             + (half_out[..., None] * np.cos(angle))[..., None] * stations.out[:, :, None]
             + (half_side[..., None] * np.sin(angle))[..., None] * side[:, :, None]
         )
-        everything = np.concatenate(
-            [centres[:, :1], ring.reshape(count, rings * self.sides, 3), centres[:, -1:]], axis=1
-        )
-        return everything.reshape(-1, 3)[self._kept]
 
 
 def spindle_surfaces(spindles: Spindles, *, rings: int = 24, sides: int = 16) -> SpindleSurfaces:

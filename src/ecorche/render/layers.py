@@ -224,6 +224,7 @@ class Layers:
             None if body.muscles is None else body.muscles.musculature,
             None if body.lofts is None else body.lofts.lofts,
             None if body.lines is None else body.lines.musculature,
+            skin=None if body.muscles is None else body.muscles.skin_round,
         )
         still = {"tissue": shapes.tissue_colours, "muscle": shapes.own_colours}.get(colouring)
         colours = None if still is None else still()

@@ -14,8 +14,10 @@ from ecorche.muscles.lofted_posing import Lofts
 from ecorche.muscles.musculature import Musculature
 from ecorche.muscles.spindle import curve
 from ecorche.muscles.spindle_mesh import Stations, spindle_surfaces
+from ecorche.muscles.spindles_in_flesh import SpindlesInFlesh
 from ecorche.render.colour_bar import Colours, activation_bar
 from ecorche.render.muscle_colours import muscle_colours
+from ecorche.skin.flesh_weights import SkinRound
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int32]
@@ -58,6 +60,8 @@ class MuscleShapes:
         musculature: Muscles of the template, or like them; None for a body without.
         lofts: Muscles found in the skin, which come after them; None for a body without.
         lines: Muscles that are meshes, which come last; None for a body without.
+        skin: The body's skin at bind, in whose flesh muscles of the template are drawn; None draws them on
+            their paths.
     """
 
     def __init__(
@@ -65,10 +69,12 @@ class MuscleShapes:
         musculature: Musculature | None,
         lofts: Lofts | None = None,
         lines: LineMusculature | None = None,
+        *,
+        skin: SkinRound | None = None,
     ) -> None:
         posed: list[_Posed] = []
         if musculature is not None and len(musculature.muscles):
-            posed.append(_SpindleShapes(musculature))
+            posed.append(_SpindleShapes(musculature, skin))
         if lofts is not None and len(lofts.muscles):
             posed.append(_LoftShapes(lofts))
         self._posed = posed
@@ -132,9 +138,10 @@ class MuscleShapes:
 class _SpindleShapes:
     """Surfaces of the template's muscles."""
 
-    def __init__(self, musculature: Musculature) -> None:
+    def __init__(self, musculature: Musculature, skin: SkinRound | None) -> None:
         self._musculature = musculature
         self._surfaces = surfaces = spindle_surfaces(musculature.spindles, rings=RINGS, sides=SIDES)
+        self._in_flesh = None if skin is None else SpindlesInFlesh(musculature, surfaces, skin.shares)
         self.names = tuple(m.muscle for m in musculature.muscles)
         self.triangles, self.starts = surfaces.triangles, surfaces.vertex_starts
         own = np.repeat(np.arange(len(self.names)), np.diff(self.starts))
@@ -145,6 +152,8 @@ class _SpindleShapes:
         self.width = np.asarray(width / spindles.thickness[own, 0, 3])
 
     def points(self, difference: Floats, bulge: Floats) -> Floats:
+        if self._in_flesh is not None:
+            return self._in_flesh.points(difference, bulge)
         frames, states = self._musculature.posed(difference, bulge)
         return self._surfaces.points(states, Stations(*frames.at(self._surfaces.t)))
 

@@ -1,4 +1,4 @@
-"""The flesh round muscles found in the skin: it moves by the weights of the skin nearest to it.
+"""The flesh round muscles: it moves by the weights of the skin nearest to it.
 
 Skin on the far side of a gap, as an arm's that hangs beside the trunk, is near too, but turns its outside to
 the muscle: it does not count.
@@ -8,6 +8,8 @@ a bone, past a hollow such as an armpit perhaps: there it is drawn in to the ski
 """
 
 from __future__ import annotations
+
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -33,32 +35,48 @@ SLIGHT = 1e-3
 """Joints with a smaller share everywhere are left out."""
 
 
-def flesh_round(
-    points: npt.ArrayLike, triangles: npt.ArrayLike, weights: SkinWeights, lofts: Lofts
-) -> tuple[Flesh, ...]:
-    """What moves the flesh round every muscle.
+class SkinRound:
+    """A skin at bind, asked what moves the flesh at places below it.
 
     Args:
         points: The skin at bind [m], shape (V, 3).
         triangles: Its triangles, shape (T, 3).
-        weights: Its weights on the skeleton's joints and the muscle joints after them.
-        lofts: The muscles.
+        weights: Its weights.
     """
-    from scipy.spatial import cKDTree
 
-    skin, corners = np.asarray(points, np.float64), np.asarray(triangles, np.int64).reshape(-1, 3)
-    used = np.unique(corners)
-    normals, tree = _normals(skin, corners)[used], cKDTree(skin[used])
-    joints, shares = weights.padded()
-    joints, shares = joints[used], shares[used]
-    solid, found = SignedPieces(skin, corners), []
-    for _, rings in lofts.rings_at_bind:
-        places = rings.reshape(-1, 3)
-        near, counts = _nearest(places, tree, skin[used], normals)
-        table = np.zeros((len(places), lofts.curves.joint_count + len(lofts.joint_places)))
+    def __init__(self, points: npt.ArrayLike, triangles: npt.ArrayLike, weights: SkinWeights) -> None:
+        self.points = np.asarray(points, np.float64)
+        self.triangles = np.asarray(triangles, np.int64).reshape(-1, 3)
+        self._weights, self._joint_count = weights, int(weights.joints.max(initial=-1)) + 1
+
+    @cached_property
+    def _near(self) -> tuple[object, Floats, Floats, npt.NDArray[np.int32], npt.NDArray[np.float32]]:
+        """Tree, points, normals, joints and their shares of the vertices that triangles use."""
+        from scipy.spatial import cKDTree
+
+        used = np.unique(self.triangles)
+        joints, shares = self._weights.padded()
+        skin = self.points[used]
+        return cKDTree(skin), skin, _normals(self.points, self.triangles)[used], joints[used], shares[used]
+
+    def shares(self, places: Floats) -> Floats:
+        """How much each joint moves the flesh at places at bind [m] (P, 3), together 1, (P, joints).
+
+        As many joints as the weights speak of.
+        """
+        tree, skin, normals, joints, shares = self._near
+        near, counts = _nearest(places, tree, skin, normals)
+        table = np.zeros((len(places), self._joint_count))
         row = np.arange(len(places))[:, None, None]
         np.add.at(table, (row, joints[near]), counts[..., None] * shares[near])
-        table = _evened(table.reshape(STATIONS, SIDES, -1))
+        return table
+
+
+def flesh_round(skin: SkinRound, lofts: Lofts) -> tuple[Flesh, ...]:
+    """What moves the flesh round every muscle, by weights on the skeleton's joints and the muscle joints."""
+    solid, found = SignedPieces(skin.points, skin.triangles), []
+    for _, rings in lofts.rings_at_bind:
+        table = _evened(skin.shares(rings.reshape(-1, 3)).reshape(STATIONS, SIDES, -1))
         mine = np.flatnonzero(table.max(axis=(0, 1)) > SLIGHT)
         own = table[..., mine] / table[..., mine].sum(axis=-1, keepdims=True)
         found.append(Flesh(mine, own, _inset(rings, solid)))

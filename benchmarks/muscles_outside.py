@@ -1,0 +1,86 @@
+"""How far the template's muscles stand outside the skin that they move: five people in eight motions.
+
+As they are drawn, in the flesh (`spindles_in_flesh`). Told by winding numbers, which folded skin does not
+mislead, against the resulting skin: plain skinning and what the muscles add.
+
+    python -m benchmarks.muscles_outside
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import igl
+import numpy as np
+import numpy.typing as npt
+
+from benchmarks.bodies import DATA
+from benchmarks.muscle_people import CAPTURED, KEYED, PEOPLE, Pair, motion_file, performed
+from ecorche.muscles.spindle_mesh import SpindleSurfaces, spindle_surfaces
+from ecorche.muscles.spindles_in_flesh import SpindlesInFlesh
+from ecorche.skeleton.kinematics import difference_from_bind
+
+Floats = npt.NDArray[np.float64]
+
+HELD = {"curl": 42, "squat": 47, "raise": 54, "fist": 30}
+"""The frame of each keyed motion in which the pose is held."""
+SAMPLES = 4
+"""Frames of a captured motion, evenly over it."""
+
+
+def outside(pair: Pair, index: int) -> list[Floats]:
+    """How far the points of each muscle's surface are outside the resulting skin in a frame [m], within 0."""
+    character = pair.muscled.body.character
+    difference = difference_from_bind(character.skeleton, pair.muscled.motion.local[index])
+    assert pair.muscled.activation is not None
+    surfaces, drawn = _drawn(pair)
+    points = drawn.points(difference, pair.muscles.bulge(pair.muscled.activation[index]))
+    skin, _ = pair.skins(index)
+    triangles = character.meshes[pair.muscles.skin].mesh.triangles().astype(np.int64)
+    without = igl.fast_winding_number(skin, triangles, points) < 0.5
+    gap = np.zeros(len(points))
+    if without.any():
+        gap[without] = np.sqrt(igl.point_mesh_squared_distance(points[without], skin, triangles)[0])
+    return np.split(gap, surfaces.vertex_starts[1:-1])
+
+
+@cache
+def _drawn(pair: Pair) -> tuple[SpindleSurfaces, SpindlesInFlesh]:
+    muscles = pair.muscles.musculature
+    surfaces = spindle_surfaces(muscles.spindles)
+    return surfaces, SpindlesInFlesh(muscles, surfaces, pair.muscles.skin_round.shares)
+
+
+def looked_at(pair: Pair, motion: str) -> list[int]:
+    """Frames to look at: the one in which a pose is held, or some of a captured motion."""
+    if motion in HELD:
+        return [HELD[motion]]
+    return [int(i) for i in np.linspace(0, len(pair.muscled) - 1, SAMPLES + 2)[1:-1]]
+
+
+def worst(data: Path, person: str, motion: str) -> Iterator[tuple[str, float, float]]:
+    """Each muscle's name, its worst point and what 95 of 100 points stay within [m], over the frames."""
+    pair = performed(data / "human" / f"{PEOPLE[person]}.glb", motion_file(data, motion))
+    gaps = [outside(pair, index) for index in looked_at(pair, motion)]
+    for name, of_muscle in zip(pair.muscles.musculature.names, zip(*gaps, strict=True), strict=True):
+        yield (
+            name,
+            max(float(g.max()) for g in of_muscle),
+            max(float(np.percentile(g, 95)) for g in of_muscle),
+        )
+
+
+def main() -> None:
+    """A line for each person and motion: the worst muscle, its worst point and what 95 of 100 stay within."""
+    for person in PEOPLE:
+        for motion in (*KEYED, *CAPTURED):
+            name, point, most = max(worst(DATA, person, motion), key=lambda row: row[2])
+            print(
+                f"{person}, {motion}: {name} {1e3 * point:.1f} mm, 95 of 100 {1e3 * most:.1f} mm", flush=True
+            )
+
+
+if __name__ == "__main__":
+    main()
