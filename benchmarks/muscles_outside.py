@@ -2,8 +2,6 @@
 
 As they are drawn, in the flesh (`spindles_in_flesh`). Told by winding numbers, which folded skin does not
 mislead, against the resulting skin: plain skinning and what the muscles add.
-
-    python -m benchmarks.muscles_outside
 """
 
 from __future__ import annotations
@@ -72,15 +70,26 @@ def worst(data: Path, person: str, motion: str) -> Iterator[tuple[str, float, fl
         )
 
 
-def main() -> None:
-    """A line for each person and motion: the worst muscle, its worst point and what 95 of 100 stay within."""
+def section() -> str:
+    """The section of the report."""
+    if not (DATA / "human").is_dir():
+        return "## Muscles under the posed skin\n\nNot measured: the data is not here."
+    motions = (*KEYED, *CAPTURED)
+    lines = [
+        "## Muscles under the posed skin",
+        "",
+        "How far the template's muscles, as they are drawn, leave the resulting skin [mm]: the worst point of"
+        " the worst muscle, and in brackets what 95 of 100 points of every muscle stay within. Keyed poses as"
+        f" they are held, {SAMPLES} frames of each captured motion.",
+        "",
+        f"| person | {' | '.join(motions)} |",
+        f"|---|{'---|' * len(motions)}",
+    ]
     for person in PEOPLE:
-        for motion in (*KEYED, *CAPTURED):
-            name, point, most = max(worst(DATA, person, motion), key=lambda row: row[2])
-            print(
-                f"{person}, {motion}: {name} {1e3 * point:.1f} mm, 95 of 100 {1e3 * most:.1f} mm", flush=True
-            )
-
-
-if __name__ == "__main__":
-    main()
+        cells = []
+        for motion in motions:
+            rows = list(worst(DATA, person, motion))
+            far, most = (1e3 * max(row[column] for row in rows) for column in (1, 2))
+            cells.append(f"{far:.1f} ({most:.1f})")
+        lines.append(f"| {person} | {' | '.join(cells)} |")
+    return "\n".join(lines)
