@@ -17,11 +17,15 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
+from ecorche.muscles.even_rings import evened
 from ecorche.muscles.musculature import Musculature
 from ecorche.muscles.ring_volume import dilation_to, volume_within
 from ecorche.muscles.spindle_mesh import SpindleSurfaces, Stations
 
 Floats = npt.NDArray[np.float64]
+
+EVENED = 10
+"""How often the flesh's shares are evened, along and round a muscle."""
 
 
 class SpindlesInFlesh:
@@ -41,7 +45,8 @@ class SpindlesInFlesh:
         frames, states = musculature.posed(np.zeros((joints, 4, 4)))
         self._stations = Stations(*frames.at(surfaces.t))
         still = surfaces.ring_points(states, self._stations)
-        self._shares = shares(still.reshape(-1, 3))
+        table = evened(shares(still.reshape(-1, 3)).reshape(*still.shape[:3], -1), EVENED)
+        self._shares = table.reshape(-1, table.shape[-1])
         self._volumes, self._at_bind = volume_within(still), states.volumes()
         # nothing at the ends, which are attached
         self._swelling = (4.0 * surfaces.t * (1.0 - surfaces.t))[..., None, None]

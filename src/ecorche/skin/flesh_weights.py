@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from ecorche.base.rotations import normalise
 from ecorche.base.signed_pieces import SignedPieces
+from ecorche.muscles.even_rings import evened
 from ecorche.muscles.loft_flesh import SIDES, STATIONS, Flesh
 from ecorche.muscles.lofted_posing import Lofts
 from ecorche.skin.weights import SkinWeights
@@ -76,7 +77,7 @@ def flesh_round(skin: SkinRound, lofts: Lofts) -> tuple[Flesh, ...]:
     """What moves the flesh round every muscle, by weights on the skeleton's joints and the muscle joints."""
     solid, found = SignedPieces(skin.points, skin.triangles), []
     for _, rings in lofts.rings_at_bind:
-        table = _evened(skin.shares(rings.reshape(-1, 3)).reshape(STATIONS, SIDES, -1))
+        table = evened(skin.shares(rings.reshape(-1, 3)).reshape(STATIONS, SIDES, -1), EVENED)
         mine = np.flatnonzero(table.max(axis=(0, 1)) > SLIGHT)
         own = table[..., mine] / table[..., mine].sum(axis=-1, keepdims=True)
         found.append(Flesh(mine, own, _inset(rings, solid)))
@@ -114,12 +115,3 @@ def _normals(skin: Floats, corners: Ints) -> Floats:
     for k in range(3):
         np.add.at(total, corners[:, k], face)
     return normalise(total)
-
-
-def _evened(table: Floats) -> Floats:
-    """Weights (STATIONS, SIDES, joints) evened along the muscle and round it."""
-    for _ in range(EVENED):
-        round_ = 0.5 * table + 0.25 * (np.roll(table, 1, axis=1) + np.roll(table, -1, axis=1))
-        table = round_.copy()
-        table[1:-1] = 0.5 * round_[1:-1] + 0.25 * (round_[:-2] + round_[2:])
-    return table
