@@ -398,7 +398,8 @@ def test_no_command_writes_over_the_character(data: Path, rig: Rig, tmp_path: Pa
     character, file = tmp_path / "man.glb", tmp_path / "man.ecorche"
     shutil.copy(data / "human" / "male_muscular_cmu_mb.glb", character)
     before = character.read_bytes()
-    write_rig(file, rig)
+    beside = rig.spec.character.model_copy(update={"path": character.name})
+    write_rig(file, replace(rig, spec=rig.spec.model_copy(update={"character": beside})))
     for arguments in (["weights", str(file), FRONT], ["bake", str(file)], ["export", str(file)]):
         refused = CliRunner().invoke(app, [*arguments, "-o", str(character)])
         assert refused.exit_code == 2
