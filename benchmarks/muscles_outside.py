@@ -89,7 +89,7 @@ def section() -> str:
         cells = []
         for motion in motions:
             rows = list(worst(DATA, person, motion))
-            far, most = (1e3 * max(row[column] for row in rows) for column in (1, 2))
+            far, most = 1e3 * max(far for _, far, _ in rows), 1e3 * max(most for _, _, most in rows)
             cells.append(f"{far:.1f} ({most:.1f})")
         lines.append(f"| {person} | {' | '.join(cells)} |")
     return "\n".join(lines)
