@@ -87,10 +87,11 @@ def person(path: Path) -> Character:
 @cache
 def found(path: Path) -> Extraction:
     """The muscles found in a character's skin."""
-    return _extracted(person(path))
+    return extracted(person(path))
 
 
-def _extracted(character: Character) -> Extraction:
+def extracted(character: Character) -> Extraction:
+    """The same of a character at hand."""
     body = character.body()
     assert body.weights is not None
     return extract_muscles(
@@ -218,7 +219,7 @@ def others() -> Iterator[tuple[str, Pair, Pair]]:
             sample_human(gender=gender, weight=weight, muscle=muscle, rig="cmu_mb")
             for muscle in (1.0, 0.0, 0.5)
         )
-        name, extraction = f"{HEAVY[weight]} {'man' if gender else 'woman'}", _extracted(most)
+        name, extraction = f"{HEAVY[weight]} {'man' if gender else 'woman'}", extracted(most)
         yield name, Pair(most, extraction, least), Pair(most, extraction, average)
 
 
@@ -250,7 +251,7 @@ def counts_on_builds() -> Iterator[tuple[str, int, int]]:
     for features, gender, weight in BUILDS:
         most, least = (
             len(
-                _extracted(
+                extracted(
                     sample_human(gender=gender, weight=weight, muscle=muscle, features=features, rig="cmu_mb")
                 ).muscles
             )

@@ -7,14 +7,13 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from benchmarks.extraction import found, person
+from benchmarks.extraction import extracted, found, person
 
 from conftest import skip_or_fail
 from ecorche.errors import MissingPackageError, ReadError
 from ecorche.io.makehuman import sample_human
-from ecorche.muscles.extraction.build import Extraction, extract_muscles
+from ecorche.muscles.extraction.build import Extraction
 from ecorche.muscles.lofted import LoftedMuscle
-from ecorche.skeleton.naming.recognise import recognise
 
 MUSCULAR = "human/male_muscular_cmu_mb.glb"
 HANGING = [f"{side} shoulder, what hangs from the chest" for side in ("left", "right")]
@@ -97,15 +96,7 @@ def _heavy(gender: float) -> Extraction:
     except (ReadError, MissingPackageError) as error:
         skip_or_fail(str(error))
         raise
-    body = character.body()
-    assert body.weights is not None
-    return extract_muscles(
-        body.mesh.points,
-        body.mesh.triangles(),
-        body.weights.padded(),
-        character.skeleton,
-        recognise(character.skeleton),
-    )
+    return extracted(character)
 
 
 def test_so_it_is_on_heavy_people_who_were_not_looked_at_first() -> None:

@@ -9,30 +9,21 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from benchmarks.extraction import extracted
 
 from ecorche.base.closest_point import TriangleSurface
 from ecorche.io.formats import read_character
-from ecorche.muscles.extraction.build import Extraction, extract_muscles
+from ecorche.muscles.extraction.build import Extraction
 from ecorche.muscles.extraction.bump import Bump, Cut
 from ecorche.muscles.extraction.linking import linked
 from ecorche.muscles.extraction.pairs import lone
 from ecorche.muscles.extraction.pieces import pieces_of
 from ecorche.muscles.extraction.rings import SpaceRings
-from ecorche.skeleton.naming import recognise
 
 
 @cache
 def found(path: Path) -> Extraction:
-    character = read_character(path)
-    body = character.body()
-    assert body.weights is not None
-    return extract_muscles(
-        body.mesh.points,
-        body.mesh.triangles(),
-        body.weights.padded(),
-        character.skeleton,
-        recognise(character.skeleton),
-    )
+    return extracted(read_character(path))
 
 
 @pytest.mark.parametrize("who", ["slim", "average"])
