@@ -36,7 +36,7 @@ from ecorche.muscles.muscle import Muscle
 from ecorche.muscles.musculature import Musculature, musculature
 from ecorche.skeleton.naming.recognise import recognise
 from ecorche.skin.delta_transfer import DeltaTransfer
-from ecorche.skin.flesh_weights import SkinRound
+from ecorche.skin.flesh_weights import CLOSEST, SkinRound
 from ecorche.skin.influence import Influences, Template, influence
 from ecorche.skin.neighbourhood import suitable_neighbourhoods
 from ecorche.skin.path_carriers import PathCarriers
@@ -195,7 +195,7 @@ def compile_muscles(character: Character, rig: Rig, bind: Sequence[PointSet]) ->
         sliding=SlidingSkin(bind[skin], still, found, gains=gains),
         garments=garment_transfers(character, skin, bind),
         gains=gains,
-        skin_round=SkinRound(bind[skin], body.mesh.triangles(), body.weights),
+        skin_round=SkinRound(bind[skin], body.mesh.triangles(), body.weights, CLOSEST),
     )
 
 

@@ -26,6 +26,9 @@ Ints = npt.NDArray[np.int64]
 
 NEAREST, COUNTED = 48, 16
 """So many vertices are looked at from a place, and so many of those that face away from it count."""
+CLOSEST = 3
+"""So many count for the template's muscles, whose shares are evened more (`spindles_in_flesh`): in an armpit
+more of them would be of arm and chest at once."""
 FLATTEST = 0.1
 """Vertices nearer than this share of the furthest that counts are no nearer."""
 EVENED = 2
@@ -43,9 +46,17 @@ class SkinRound:
         points: The skin at bind [m], shape (V, 3).
         triangles: Its triangles, shape (T, 3).
         weights: Its weights.
+        counted: How many of the nearest vertices that face away from a place count.
     """
 
-    def __init__(self, points: npt.ArrayLike, triangles: npt.ArrayLike, weights: SkinWeights) -> None:
+    def __init__(
+        self,
+        points: npt.ArrayLike,
+        triangles: npt.ArrayLike,
+        weights: SkinWeights,
+        counted: int = COUNTED,
+    ) -> None:
+        self._counted = counted
         self.points = np.asarray(points, np.float64)
         self.triangles = np.asarray(triangles, np.int64).reshape(-1, 3)
         self._weights, self._joint_count = weights, int(weights.joints.max(initial=-1)) + 1
@@ -66,7 +77,7 @@ class SkinRound:
         As many joints as the weights speak of.
         """
         tree, skin, normals, joints, shares = self._near
-        near, counts = _nearest(places, tree, skin, normals)
+        near, counts = _nearest(places, tree, skin, normals, self._counted)
         table = np.zeros((len(places), self._joint_count))
         row = np.arange(len(places))[:, None, None]
         np.add.at(table, (row, joints[near]), counts[..., None] * shares[near])
@@ -84,7 +95,9 @@ def flesh_round(skin: SkinRound, lofts: Lofts) -> tuple[Flesh, ...]:
     return tuple(found)
 
 
-def _nearest(places: Floats, tree: object, skin: Floats, normals: Floats) -> tuple[Ints, Floats]:
+def _nearest(
+    places: Floats, tree: object, skin: Floats, normals: Floats, counted: int
+) -> tuple[Ints, Floats]:
     """The vertices (P, n) that count at places (P, 3), and how much, together 1."""
     count = min(NEAREST, len(skin))
     far, near = tree.query(places, count)  # type: ignore[attr-defined]
@@ -93,7 +106,7 @@ def _nearest(places: Floats, tree: object, skin: Floats, normals: Floats) -> tup
     # a place a little outside its own skin is no further from it than from the nearest vertex
     faces = np.sum(away * normals[near], axis=-1) >= -far[:, :1]
     # of those that count, the nearest
-    rank = np.argsort(~faces, axis=1, kind="stable")[:, :COUNTED]
+    rank = np.argsort(~faces, axis=1, kind="stable")[:, :counted]
     far, near, faces = (np.take_along_axis(v, rank, axis=1) for v in (far, near, faces))
     furthest = np.where(faces, far, 0.0).max(axis=1, keepdims=True)
     gap = np.maximum(far / np.where(furthest > 0.0, furthest, 1.0), FLATTEST)
