@@ -13,6 +13,7 @@ from benchmarks.muscle_people import PEOPLE
 from PIL import Image
 
 from characters import tube
+from ecorche.body.ecorche_surfaces import EcorcheSurfaces
 from ecorche.body.frames import Frame, MemoryFrames
 from ecorche.body.perform import perform
 from ecorche.body.rig import create_rig
@@ -23,9 +24,9 @@ from ecorche.render.colour_bar import activation_bar
 from ecorche.render.layer_sheet import render_layers
 from ecorche.render.layers import Layers
 from ecorche.render.muscle_colours import NO_MUSCLE, muscle_colours
-from ecorche.render.muscle_shapes import MuscleShapes
 from ecorche.render.section_lines import SMOOTH_SKIN, THICKNESS, SectionLines, section_colours
 from ecorche.render.superimposed import ALIKE, PLAIN, WITH_MUSCLES, two_colours
+from ecorche.render.tissue_colours import TissueColours
 from ecorche.render.tubes import SIDES, Tubes
 from extracted_people import both_skins, extracted, found_in, hybrid_body
 
@@ -143,8 +144,8 @@ def test_muscles_of_both_kinds_are_shown_together(data: Path, tmp_path: Path) ->
     body = take.frames.body  # type: ignore[union-attr]
     assert body.muscles is not None
     assert body.lofts is not None
-    spindles, lofts = MuscleShapes(body.muscles.musculature), MuscleShapes(None, body.lofts.lofts)
-    shapes = MuscleShapes(body.muscles.musculature, body.lofts.lofts)
+    spindles, lofts = EcorcheSurfaces(body.muscles.musculature), EcorcheSurfaces(None, body.lofts.lofts)
+    shapes = EcorcheSurfaces(body.muscles.musculature, body.lofts.lofts)
     assert shapes.vertex_count == spindles.vertex_count + lofts.vertex_count
     still = np.zeros((character.skeleton.joint_count, 4, 4))
     first, second = len(body.muscles.musculature.muscles), len(body.lofts.lofts.muscles)
@@ -154,7 +155,7 @@ def test_muscles_of_both_kinds_are_shown_together(data: Path, tmp_path: Path) ->
     # the last muscle alone is active, and coloured so
     active = np.zeros(first + second)
     active[-1] = 1.0
-    coloured = shapes.activation_colours(active).astype(int)
+    coloured = TissueColours(shapes).activation(active).astype(int)
     full = activation_bar().colours([1.0])[0].astype(int)
     bright = np.flatnonzero(np.abs(coloured - full).max(axis=1) <= 1)
     assert len(bright) > 100

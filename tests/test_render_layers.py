@@ -16,6 +16,7 @@ from PIL import Image, ImageSequence
 from characters import bending, tube
 from conftest import ROOT
 from ecorche.body.compile import compile_body
+from ecorche.body.ecorche_surfaces import EcorcheSurfaces
 from ecorche.body.evaluate import LiveFrames
 from ecorche.body.frames import Frame, MemoryFrames
 from ecorche.body.muscles import BodyMuscles
@@ -35,9 +36,9 @@ from ecorche.render.colour_bar import ColourBar, activation_bar, displacement_ba
 from ecorche.render.focus import Focus, find_part
 from ecorche.render.layer_sheet import render_layers
 from ecorche.render.layers import Layers
-from ecorche.render.muscle_shapes import MuscleShapes
 from ecorche.render.pictures import render_picture
 from ecorche.render.sheet import GAP, caption_height, text_font
+from ecorche.render.tissue_colours import TissueColours
 from ecorche.render.under_skin import FACING_OPACITY, OUTLINE_OPACITY, skin_opacity
 from ecorche.skin.flesh_weights import SkinRound
 from ecorche.skin.influence import influence
@@ -172,12 +173,12 @@ def test_tendons_are_paler_than_the_belly() -> None:
     take = _muscled()
     assert isinstance(take.frames, LiveFrames)
     assert take.frames.body.muscles is not None
-    shapes = MuscleShapes(take.frames.body.muscles.musculature)
+    shapes = EcorcheSurfaces(take.frames.body.muscles.musculature)
     height = shapes.points(np.zeros((2, 4, 4)), np.ones(1))[:, 1]
-    colours = shapes.tissue_colours().astype(np.int64)
+    colours = TissueColours(shapes).tissue().astype(np.int64)
     belly, ends = np.abs(height - 0.5) < 0.1, np.abs(height - 0.5) > 0.29
     assert colours[ends][:, 1:].min() > colours[belly][:, 1:].max() + 100
-    full = shapes.activation_colours(np.ones(1)).astype(np.int64)
+    full = TissueColours(shapes).activation(np.ones(1)).astype(np.int64)
     np.testing.assert_array_equal(full[belly], np.tile(activation_bar().colours(1.0), (belly.sum(), 1)))
     np.testing.assert_array_equal(full[ends].max(axis=0), colours[ends].max(axis=0))
 

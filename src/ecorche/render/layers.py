@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ecorche.base.names import suggestion
+from ecorche.body.ecorche_surfaces import surfaces_of
 from ecorche.body.evaluate import LiveFrames, Pose, evaluate
 from ecorche.body.frames import Frame, Frames
 from ecorche.body.take import Take
@@ -27,10 +28,10 @@ from ecorche.io.posed import frames_of
 from ecorche.muscles.extraction.build import Extraction
 from ecorche.render.colour_bar import ColourBar, Colours, activation_bar, displacement_bar
 from ecorche.render.ellipse_lines import EllipseLines
-from ecorche.render.muscle_shapes import MuscleShapes
 from ecorche.render.section_lines import SectionLines
 from ecorche.render.superimposed import two_colours
 from ecorche.render.surface import vertex_normals
+from ecorche.render.tissue_colours import TissueColours
 from ecorche.skeleton.kinematics import difference_from_bind
 
 Floats = npt.NDArray[np.float64]
@@ -220,13 +221,9 @@ class Layers:
             first = activation.shape[1] - len(body.lines.designed)
             shown = [*range(first), *(first + body.lines.musculature.kept).tolist()]
             active = activation[:, shown]
-        shapes = MuscleShapes(
-            None if body.muscles is None else body.muscles.musculature,
-            None if body.lofts is None else body.lofts.lofts,
-            None if body.lines is None else body.lines.musculature,
-            skin=None if body.muscles is None else body.muscles.skin_round,
-        )
-        still = {"tissue": shapes.tissue_colours, "muscle": shapes.own_colours}.get(colouring)
+        shapes = surfaces_of(body)
+        paint = TissueColours(shapes)
+        still = {"tissue": paint.tissue, "muscle": paint.own}.get(colouring)
         colours = None if still is None else still()
 
         def look(number: int) -> Look:
@@ -235,7 +232,7 @@ class Layers:
                 muscles=shapes.points(
                     self._moved(number), np.concatenate(self._bulges(number)), live.line_points(number)
                 ),
-                muscle_colours=shapes.activation_colours(active[number]) if colours is None else colours,
+                muscle_colours=paint.activation(active[number]) if colours is None else colours,
             )
 
         return Layer(look, shapes, bar=activation_bar() if colours is None else None)

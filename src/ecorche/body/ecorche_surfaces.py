@@ -1,13 +1,12 @@
-"""The muscles as an écorché shows them: closed surfaces, red bellies that end in pale tendons."""
+"""The écorché in a frame: closed surfaces of all muscles of a body, whatever kind they are of."""
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from ecorche.base.smooth_step import smooth_step
 from ecorche.muscles.line_musculature import LineMusculature
 from ecorche.muscles.loft_mesh import loft_surfaces
 from ecorche.muscles.lofted_posing import Lofts
@@ -15,20 +14,16 @@ from ecorche.muscles.musculature import Musculature
 from ecorche.muscles.spindle import curve
 from ecorche.muscles.spindle_mesh import Stations, spindle_surfaces
 from ecorche.muscles.spindles_in_flesh import SpindlesInFlesh
-from ecorche.render.colour_bar import Colours, activation_bar
-from ecorche.render.muscle_colours import muscle_colours
 from ecorche.skin.flesh_weights import SkinRound
+
+if TYPE_CHECKING:
+    from ecorche.body.compile import Body
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int32]
 
 RINGS, SIDES = 28, 20
-FLESH, TENDON = np.array([158.0, 48.0, 42.0]), np.array([226.0, 214.0, 196.0])
-TENDON_WIDTH, FLESH_WIDTH = 0.3, 0.55
-"""Up to which share of its belly's width a muscle is pale tendon, and from which it is all flesh: one with a
-broad origin is red up to its bone, one that ends in a cord is pale along it."""
-SHADES = 0.16
-"""How much lighter or darker neighbouring muscles are, so that the eye tells them apart."""
+"""Sections along a muscle and vertices round each, of muscles that are no meshes."""
 
 
 class _Surfaces(Protocol):
@@ -53,15 +48,22 @@ class _Posed(_Surfaces, Protocol):
     def points(self, difference: Floats, bulge: Floats) -> Floats: ...
 
 
-class MuscleShapes:
+class EcorcheSurfaces:
     """Surfaces of all muscles of a body, posed frame by frame.
 
     Args:
         musculature: Muscles of the template, or like them; None for a body without.
         lofts: Muscles found in the skin, which come after them; None for a body without.
         lines: Muscles that are meshes, which come last; None for a body without.
-        skin: The body's skin at bind, in whose flesh muscles of the template are drawn; None draws them on
-            their paths.
+        skin: The body's skin at bind, in whose flesh muscles of the template are; None puts them on their
+            paths.
+        rings, sides: How finely muscles that are no meshes are divided.
+
+    Attributes:
+        names: What each muscle is a part of, (M,).
+        triangles: Vertex triples, (triangles, 3), counter-clockwise seen from outside.
+        muscle: Of each vertex, (vertices,).
+        width: Of the muscle at each vertex, share of its greatest.
     """
 
     def __init__(
@@ -71,12 +73,14 @@ class MuscleShapes:
         lines: LineMusculature | None = None,
         *,
         skin: SkinRound | None = None,
+        rings: int = RINGS,
+        sides: int = SIDES,
     ) -> None:
         posed: list[_Posed] = []
         if musculature is not None and len(musculature.muscles):
-            posed.append(_SpindleShapes(musculature, skin))
+            posed.append(_SpindleShapes(musculature, skin, rings, sides))
         if lofts is not None and len(lofts.muscles):
-            posed.append(_LoftShapes(lofts))
+            posed.append(_LoftShapes(lofts, rings, sides))
         self._posed = posed
         parts: list[_Surfaces] = [*posed]
         if lines is not None and len(lines.muscles):
@@ -88,14 +92,9 @@ class MuscleShapes:
             + [part.triangles + first for part, first in zip(parts, firsts, strict=False)]
         ).astype(np.int32)
         sizes = [np.diff(part.starts) for part in parts]
-        self._names = names = [name for part in parts for name in part.names]
-        self._muscle = np.repeat(np.arange(len(names)), np.concatenate([np.zeros(0, np.int32), *sizes]))
-        width = np.concatenate([np.zeros(0), *(part.width for part in parts)])
-        self._fleshy = smooth_step((width - TENDON_WIDTH) / (FLESH_WIDTH - TENDON_WIDTH))[:, None]
-        # parts of one muscle share a shade; the golden ratio sets those after one another apart
-        order = {name: n for n, name in enumerate(dict.fromkeys(names))}
-        number = np.array([order[name] for name in names])
-        self._shade = 1.0 + SHADES * (2.0 * ((number * 0.6180339887498949) % 1.0) - 1.0)
+        self.names = tuple(name for part in parts for name in part.names)
+        self.muscle = np.repeat(np.arange(len(self.names)), np.concatenate([np.zeros(0, np.int32), *sizes]))
+        self.width = np.concatenate([np.zeros(0), *(part.width for part in parts)])
 
     def points(
         self, difference: Floats, bulge: Floats, meshes: Floats | None = None
@@ -116,31 +115,25 @@ class MuscleShapes:
             found.append(meshes)
         return np.concatenate(found).astype(np.float32)
 
-    def tissue_colours(self) -> Colours:
-        """sRGB colours (vertices, 3): red flesh, pale tendon."""
-        flesh = np.clip(self._shade[self._muscle, None] * FLESH, 0.0, 255.0)
-        return self._with_tendons(flesh)
 
-    def activation_colours(self, activation: Floats) -> Colours:
-        """sRGB colours (vertices, 3) by activation (muscles,); tendons, which do not contract, stay pale."""
-        return self._with_tendons(activation_bar().colours(activation)[self._muscle].astype(np.float64))
-
-    def own_colours(self) -> Colours:
-        """sRGB colours (vertices, 3): one for every muscle, those of its sections and ellipses."""
-        colours: Colours = muscle_colours(self._names)[self._muscle]
-        return colours
-
-    def _with_tendons(self, flesh: Floats) -> Colours:
-        mixed: Colours = np.rint(self._fleshy * flesh + (1.0 - self._fleshy) * TENDON).astype(np.uint8)
-        return mixed
+def surfaces_of(body: Body, *, rings: int = RINGS, sides: int = SIDES) -> EcorcheSurfaces:
+    """The surfaces of all muscles of a compiled body."""
+    return EcorcheSurfaces(
+        None if body.muscles is None else body.muscles.musculature,
+        None if body.lofts is None else body.lofts.lofts,
+        None if body.lines is None else body.lines.musculature,
+        skin=None if body.muscles is None else body.muscles.skin_round,
+        rings=rings,
+        sides=sides,
+    )
 
 
 class _SpindleShapes:
     """Surfaces of the template's muscles."""
 
-    def __init__(self, musculature: Musculature, skin: SkinRound | None) -> None:
+    def __init__(self, musculature: Musculature, skin: SkinRound | None, rings: int, sides: int) -> None:
         self._musculature = musculature
-        self._surfaces = surfaces = spindle_surfaces(musculature.spindles, rings=RINGS, sides=SIDES)
+        self._surfaces = surfaces = spindle_surfaces(musculature.spindles, rings=rings, sides=sides)
         self._in_flesh = None if skin is None else SpindlesInFlesh(musculature, surfaces, skin.shares)
         self.names = tuple(m.muscle for m in musculature.muscles)
         self.triangles, self.starts = surfaces.triangles, surfaces.vertex_starts
@@ -161,9 +154,9 @@ class _SpindleShapes:
 class _LoftShapes:
     """Surfaces of muscles found in the skin."""
 
-    def __init__(self, lofts: Lofts) -> None:
+    def __init__(self, lofts: Lofts, rings: int, sides: int) -> None:
         self._lofts = lofts
-        self._surfaces = surfaces = loft_surfaces(lofts, rings=RINGS, sides=SIDES)
+        self._surfaces = surfaces = loft_surfaces(lofts, rings=rings, sides=sides)
         self.names = tuple(m.muscle for m in lofts.muscles)
         self.triangles, self.starts = surfaces.triangles, surfaces.vertex_starts
         u = np.zeros(int(self.starts[-1]))
