@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
+from altered_people import scaled
+from ecorche.body.character import Character
 from ecorche.body.evaluate import LiveFrames
+from ecorche.body.fit_for_muscles import times_a_person
 from ecorche.body.perform import perform
-from ecorche.errors import SkeletonError
+from ecorche.body.rig import check_rig, create_rig
+from ecorche.body.wrinkles import PLACES, compile_wrinkles, folds_of
+from ecorche.document.files import Rig
+from ecorche.document.spec import SkeletonSpec
+from ecorche.document.wrinkle_spec import WrinklesSpec
+from ecorche.errors import DocumentError, SkeletonError
 from ecorche.io.formats import read_character, read_motion
 from ecorche.skeleton.kinematics import difference_from_bind
+from ecorche.skeleton.naming.recognise import recognise
+from ecorche.skeleton.skeleton import Skeleton
 from ecorche.skin.wrinkles import FlexionWrinkles, Folds
 
 
@@ -53,3 +65,75 @@ def test_a_root_does_not_fold(data: Path) -> None:
     assert mesh.weights is not None
     with pytest.raises(SkeletonError, match="does not bend"):
         FlexionWrinkles(mesh.mesh.points, mesh.weights, character.skeleton, [Folds(0)])
+
+
+def asked(rig: Rig, **wrinkles: WrinklesSpec) -> Rig:
+    """The rig, with such folds."""
+    return replace(rig, spec=rig.spec.model_copy(update={"wrinkles": wrinkles}))
+
+
+@pytest.fixture(scope="module")
+def woman(data: Path) -> tuple[Character, Rig]:
+    path = data / "human" / "female_average_cmu_mb.glb"
+    character = read_character(path)
+    return character, create_rig(character, path, "woman.ecorche", muscles=False)
+
+
+def test_a_rig_folds_nothing_unless_asked(woman: tuple[Character, Rig]) -> None:
+    character, rig = woman
+    assert rig.spec.wrinkles == {}
+    assert compile_wrinkles(character, rig) is None
+    assert compile_wrinkles(character, asked(rig, elbow=WrinklesSpec(depth=0.0))) is None
+
+
+def test_every_place_of_the_body_folds_at_its_joint(woman: tuple[Character, Rig]) -> None:
+    character, rig = woman
+    skeleton, body = character.skeleton, character.body()
+    folds = folds_of(asked(rig, **dict.fromkeys(PLACES, WrinklesSpec())), skeleton)
+    names = [skeleton.names[one.joint] for one in folds]
+    assert names[:6] == ["LeftForeArm", "RightForeArm", "LeftLeg", "RightLeg", "LeftHand", "RightHand"]
+    assert names[6:] == ["Spine", "Neck1"]
+    size = times_a_person(skeleton, recognise(skeleton))
+    assert folds[0].depth == pytest.approx(0.0025 * size)
+    for name in PLACES:
+        wrinkles = compile_wrinkles(character, asked(rig, **{name: WrinklesSpec()}))
+        assert wrinkles is not None
+        joint = folds_of(asked(rig, **{name: WrinklesSpec()}), skeleton)[0].joint
+        local = skeleton.bind_local.copy()
+        across = np.linalg.solve(skeleton.bind_world[joint, :3, :3], [1.0, 0.0, 0.0])
+        local[joint, :3, :3] = local[joint, :3, :3] @ Rotation.from_rotvec(0.9 * across).as_matrix()
+        deep = wrinkles.depths(difference_from_bind(skeleton, local))
+        place = skeleton.bind_world[joint, :3, 3]
+        assert deep.max() > 0.0002, name
+        folded = body.mesh.points[deep > 0.0]
+        assert np.linalg.norm(folded - place, axis=1).max() < (0.3 if name == "waist" else 0.14), name
+
+
+def test_folds_are_as_said_and_grow_with_the_character(woman: tuple[Character, Rig]) -> None:
+    character, rig = woman
+    said = asked(rig, LeftLeg=WrinklesSpec(depth=0.004, width=0.03, full=60.0), knee=WrinklesSpec())
+    mine, left, right = folds_of(said, character.skeleton)
+    assert (mine.depth, mine.width) == (0.004, 0.03)
+    assert mine.full == pytest.approx(np.pi / 3.0)
+    assert left.width == right.width
+    (giant, _) = folds_of(asked(rig, knee=WrinklesSpec()), scaled(character, 3.0).skeleton)
+    assert giant.width == pytest.approx(3.0 * left.width)
+    assert giant.depth == pytest.approx(3.0 * left.depth)
+
+
+def test_places_and_joints_that_are_not_there_are_refused(woman: tuple[Character, Rig]) -> None:
+    character, rig = woman
+    with pytest.raises(DocumentError, match="no joint 'LeftLegg'"):
+        folds_of(asked(rig, LeftLegg=WrinklesSpec()), character.skeleton)
+    assert "LeftLegg" in check_rig(asked(rig, LeftLegg=WrinklesSpec()), character)[0]
+    with pytest.raises(DocumentError, match="does not bend"):
+        folds_of(asked(rig, Hips=WrinklesSpec()), character.skeleton)
+    rig = replace(rig, spec=rig.spec.model_copy(update={"skeleton": SkeletonSpec()}))
+    bare = Skeleton(
+        ("a", "b"),
+        np.array([-1, 0], np.int32),
+        *2 * (np.tile(np.eye(4), (2, 1, 1)),),
+        np.full((2, 3), np.nan),
+    )
+    with pytest.raises(DocumentError, match="no knee"):
+        folds_of(asked(rig, knee=WrinklesSpec()), bare)

@@ -132,16 +132,18 @@ def _joint_problems(rig: Rig, character: Character) -> list[str]:
 
 
 def _muscle_problems(rig: Rig, character: Character) -> list[str]:
-    """Muscles that cannot be put on the character, and maps of weights that are not on its body."""
+    """Muscles and folds that cannot be put on the character, and maps of weights not on its body."""
     from ecorche.body.line_specs import fields_of, line_muscles_of
     from ecorche.body.lofted_specs import lofted_muscles_of
     from ecorche.body.muscle_specs import muscles_of
+    from ecorche.body.wrinkles import folds_of
 
     try:
         line_muscles_of(rig, character.skeleton)
         fields_of(rig, character.skeleton)
         muscles_of(rig, character.skeleton)
         lofted_muscles_of(rig, character.skeleton)
+        folds_of(rig, character.skeleton)
     except DocumentError as error:
         return [f"{str(error.where).removeprefix(f'{rig.source}, ')}: {error.what}. {error.remedy}"]
     body, maps = rig.spec.body or character.body().name, rig.spec.maps

@@ -18,6 +18,7 @@ from ecorche.document.joint_spec import JointSpec, VirtualScapulaSpec
 from ecorche.document.line_spec import BodyTypeSpec, FieldSpec, LineMuscleSpec
 from ecorche.document.lofted_spec import LoftedMuscleSpec
 from ecorche.document.muscle_spec import MuscleSpec, Name
+from ecorche.document.wrinkle_spec import WrinklesSpec
 
 VERSION: Final = 4
 """The version of the rig format this Ecorche writes; it reads this one and all before."""
@@ -211,6 +212,8 @@ class RigSpec(Spec):
     skeleton: SkeletonSpec = SkeletonSpec()
     skinning: SkinningSpec = SkinningSpec()
     muscles: MusclesSpec = MusclesSpec()
+    wrinkles: Mapping[str, WrinklesSpec] = Field(default_factory=dict)
+    """Folds at joints that bend: at elbow, knee, wrist, waist or neck, or at a joint by its name."""
     maps: Mapping[MapName, MapRef] = Field(default_factory=dict)
     arrays: ArraysRef | None = None
     """Written with the file; None only until then."""

@@ -83,7 +83,8 @@ class FlexionWrinkles:
             child = normalise(tips[joint] - heads[joint])
             before = normalise(heads[joint] - heads[parent])
             axis = normalise(child + before)
-            own = np.bincount(vertex, weights.weights * np.isin(weights.joints, (joint, parent)), self._count)
+            near_by = np.isin(weights.joints, _of_the_limb(skeleton, joint))
+            own = np.bincount(vertex, weights.weights * near_by, self._count)
             along = (at - heads[joint]) @ axis
             near = np.flatnonzero((own > 0.5) & (np.abs(along) < _REACH * fold.width))
             across = at[near] - heads[joint] - along[near, None] * axis
@@ -112,3 +113,13 @@ class FlexionWrinkles:
             share = float(smooth_step(angle / one.folds.full))
             depth[one.vertices] += one.folds.depth * share * facing * one.grooves
         return depth
+
+
+def _of_the_limb(skeleton: Skeleton, joint: int) -> list[int]:
+    """Joints whose skin folds at a joint: those before and behind it, and twist joints beside it."""
+    parent = int(skeleton.parents[joint])
+    twists = [beside for beside in skeleton.children[parent] if not skeleton.children[beside]]
+    return [j for j in (int(skeleton.parents[parent]), parent, joint) if j >= 0] + [
+        *skeleton.children[joint],
+        *twists,
+    ]
