@@ -204,3 +204,39 @@ def test_tissues_are_known_by_name_and_refused_in_words() -> None:
             Tissue(**bad)
     with pytest.raises(EcorcheError, match="no voxel"):
         ElasticGrid(np.zeros((2, 2, 2), np.bool_), 0.01, TISSUES["fat"], np.zeros((3, 3, 3), np.bool_))
+
+
+def test_a_long_solid_swings_alike_along_each_axis_and_few_lanes_are_idle() -> None:
+    # kernels take eight voxels along the axis that suits best: the solid must not notice
+    tissue, pull = Tissue(10_000.0, 0.45), np.array([2.0, -3.0, 5.0])
+    turning, faster = np.array([0.5, 2.0, -1.0]), np.array([3.0, 0.0, 4.0])
+    ways = []
+    for axis in range(3):
+        shape = np.roll([13, 3, 2], axis)
+        held = np.zeros([n + 1 for n in shape], np.bool_)
+        held[tuple(0 if a == axis else slice(None) for a in range(3))] = True
+        bar = ElasticGrid(np.ones(shape, np.bool_), 0.01, tissue, held)
+        motion = FrameMotion(*(np.roll(v, axis) for v in (pull, turning, faster)))
+        bar.advance(0.2, motion=motion)
+        ways.append(np.roll(bar.displacements[np.lexsort(np.roll(bar.places, -axis, 1).T)], -axis, axis=1))
+        assert len(bar._layout.voxel_runs) <= 13  # 78 voxels, in rows of 13 with a gap of one
+    assert np.abs(ways[0]).max() > 0.002
+    for other in ways[1:]:
+        np.testing.assert_allclose(other, ways[0], atol=1e-6)
+
+
+def test_forces_from_outside_move_it_as_its_weight_would() -> None:
+    cube, pushed = (block(4, 4, 4, tissue=Tissue(10_000.0, 0.45, viscosity=0.02)) for _ in range(2))
+    cube.advance(1.0, motion=under(GRAVITY))
+    pushed.push(pushed.masses[:, None] * GRAVITY)
+    pushed.advance(1.0)
+    assert cube.displacements[:, 2].min() < -5e-4
+    np.testing.assert_allclose(pushed.displacements, cube.displacements, atol=1e-7)
+
+
+def test_drag_settles_it_where_it_would_come_to_rest() -> None:
+    slow, fast = (block(5, 5, 5, tissue=Tissue(5_000.0, 0.45, viscosity=0.02)) for _ in range(2))
+    slow.advance(6.0, motion=under(GRAVITY))
+    fast.advance(0.6, motion=under(GRAVITY), drag=30.0)
+    assert np.abs(fast.velocities).max() < 2e-3
+    np.testing.assert_allclose(fast.displacements, slow.displacements, atol=1e-4)

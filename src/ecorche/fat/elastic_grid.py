@@ -15,7 +15,8 @@ import numpy.typing as npt
 from ecorche.errors import EcorcheError
 from ecorche.fat.elasticity import Tissue
 from ecorche.fat.explicit_steps import stable_step, take_steps
-from ecorche.fat.voxel_forces import VOXELS, add_forces
+from ecorche.fat.grid_layout import GridLayout
+from ecorche.fat.voxel_forces import add_forces
 
 Floats = npt.NDArray[np.float32]
 Doubles = npt.NDArray[np.float64]
@@ -62,6 +63,7 @@ class ElasticGrid:
         places: Grid numbers of the nodes there are, (nodes, 3), in order.
         rest: Where they lie [m], (nodes, 3).
         held: Which of them are held, (nodes,).
+        masses: Of them [kg], (nodes,).
         step: The time step that is stable [s].
     """
 
@@ -88,31 +90,25 @@ class ElasticGrid:
                 remedy=f"Give shape {shape}",
             )
         self.voxels, self.size, self.tissue = alive, float(size), tissue
-        # eights of voxels run along the last axis, and one node beyond them
-        self._row = -(-alive.shape[2] // VOXELS) * VOXELS + 1
-        self._slab = self._row * shape[1]
-        self._whole = -(-(self._slab * shape[0]) // VOXELS) * VOXELS + VOXELS
+        self._layout = layout = GridLayout(alive)
         share = np.ones(alive.shape) if stiffness is None else np.broadcast_to(stiffness, alive.shape)
         self._stiffness = np.where(alive, share, 0.0)
-        stiff = self._spread(self._stiffness)
-        self._shear = (tissue.shear * size / 16.0 * stiff).astype(np.float32)
-        self._bulk = ((tissue.bulk + tissue.shear) * size / 16.0 * stiff).astype(np.float32)
-        self._runs = self._eights(alive)
+        self._shear = layout.spread(tissue.shear * size / 16.0 * self._stiffness)
+        self._bulk = layout.spread((tissue.bulk + tissue.shear) * size / 16.0 * self._stiffness)
         mass = np.zeros(shape)
         for i, j, k in np.ndindex(2, 2, 2):
             mass[i : i + alive.shape[0], j : j + alive.shape[1], k : k + alive.shape[2]] += alive
-        self._mass = self._spread(mass * tissue.density * size**3 / 8.0)
-        self.places = np.argwhere(mass > 0.0)
+        self.places = layout.places
+        self.masses = tissue.density * size**3 / 8.0 * mass[tuple(self.places.T)]
         self.rest = np.asarray(corner, np.float64) + size * self.places
         self.held = held[tuple(self.places.T)]
-        self._flat = (self.places @ [self._slab, self._row, 1]).astype(np.int32)
-        self._free = self._flat[~self.held]
-        self._inverse = np.zeros(self._whole, np.float32)
-        self._inverse[self._free] = 1.0 / self._mass[self._free]
-        self._rest = np.zeros(3 * self._whole, np.float32)
-        self._rest.reshape(3, -1)[:, self._flat] = self.rest.T
-        self.displacement, self.velocity = (np.zeros(3 * self._whole, np.float32) for _ in range(2))
-        self._sheared, self._pressed, self._force = (np.zeros_like(self.velocity) for _ in range(3))
+        self._free = layout.flat[~self.held]
+        self._inverse = np.zeros(layout.whole, np.float32)
+        self._inverse[self._free] = 1.0 / self.masses[~self.held]
+        self._rest = layout.vectors(self.rest)
+        self.displacement, self.velocity = (np.zeros(3 * layout.whole, np.float32) for _ in range(2))
+        self._outside = np.zeros_like(self.velocity)
+        self._memory = tuple(np.zeros_like(self.velocity) for _ in range(4))
         self.step = self._stable_step()
 
     def __repr__(self) -> str:
@@ -120,46 +116,30 @@ class ElasticGrid:
             f"ElasticGrid({len(self.rest)} nodes, {int(self.held.sum())} held, step {1e3 * self.step:.3f} ms)"
         )
 
-    def _spread(self, values: Doubles) -> Doubles:
-        """Values on the grid of nodes or voxels in the order of kernels, (whole,)."""
-        spread = np.zeros((self.voxels.shape[0] + 1, self.voxels.shape[1] + 1, self._row))
-        spread[: values.shape[0], : values.shape[1], : values.shape[2]] = values
-        return np.concatenate([spread.ravel(), np.zeros(self._whole - spread.size)])
-
-    def _eights(self, alive: npt.NDArray[np.bool_]) -> Ints:
-        """Where eights of voxels begin that have at least one."""
-        padded = np.zeros((*alive.shape[:2], self._row - 1), np.bool_)
-        padded[:, :, : alive.shape[2]] = alive
-        eights = padded.reshape(*alive.shape[:2], -1, VOXELS).any(axis=3)
-        return np.asarray(np.argwhere(eights) @ [self._slab, self._row, VOXELS], np.int32)
-
-    def _of_nodes(self, flat: Floats) -> Doubles:
-        return np.asarray(flat.reshape(3, -1)[:, self._flat].T, np.float64)
-
     @property
     def displacements(self) -> Doubles:
         """Of the nodes from rest [m], (nodes, 3)."""
-        return self._of_nodes(self.displacement)
+        return self._layout.of_nodes(self.displacement)
 
     @property
     def velocities(self) -> Doubles:
         """Of the nodes [m/s], (nodes, 3)."""
-        return self._of_nodes(self.velocity)
-
-    @property
-    def masses(self) -> Doubles:
-        """Of the nodes [kg], (nodes,)."""
-        return np.asarray(self._mass[self._flat])
+        return self._layout.of_nodes(self.velocity)
 
     def displace(self, displacements: npt.ArrayLike, velocities: npt.ArrayLike | None = None) -> None:
         """Put all nodes somewhere, (nodes, 3) [m], with velocities [m/s], at rest where none are given."""
-        self.displacement.reshape(3, -1)[:, self._flat] = np.asarray(displacements, np.float32).T
-        speeds = np.zeros((len(self.rest), 3)) if velocities is None else np.asarray(velocities)
-        self.velocity.reshape(3, -1)[:, self._flat] = speeds.astype(np.float32).T
+        self._layout.vectors(displacements, self.displacement)
+        self._layout.vectors(
+            np.zeros((len(self.rest), 3)) if velocities is None else velocities, self.velocity
+        )
+
+    def push(self, forces: npt.ArrayLike) -> None:
+        """Let forces from outside act on the nodes [N], (nodes, 3), until others do."""
+        self._layout.vectors(forces, self._outside)
 
     def forces(self) -> Doubles:
         """Elastic forces on the nodes where they are now [N], (nodes, 3)."""
-        return self._of_nodes(self._elastic(self.displacement))
+        return self._layout.of_nodes(self._elastic(self.displacement))
 
     def energy(self) -> float:
         """Elastic energy of the nodes' displacements [J], as `voxel_forces` has it."""
@@ -187,30 +167,23 @@ class ElasticGrid:
 
     def _terms(self) -> Doubles:
         """The terms c_s of `voxel_forces` of all voxels' displacements [m], (8, X, Y, Z, 3)."""
-        shape = 3, self.voxels.shape[0] + 1, self.voxels.shape[1] + 1, self._row
-        grid = self.displacement.reshape(3, -1)[:, : self._slab * shape[1]].reshape(shape)
-        values = np.moveaxis(grid[..., : self.voxels.shape[2] + 1], 0, -1).astype(np.float64)[None]
+        values = np.zeros((1, *(n + 1 for n in self.voxels.shape), 3))
+        values[(0, *self.places.T)] = self.displacements
         for axis in (3, 2, 1):
             before, after = (np.take(values, range(f, values.shape[axis] - 1 + f), axis) for f in (0, 1))
             values = np.stack([before + after, after - before], axis=1).reshape(-1, *before.shape[1:])
         return values[[0, 4, 2, 6, 1, 5, 3, 7]] / 8.0
 
-    def _elastic(self, displacement: Floats, bulk: Floats | None = None) -> Floats:
-        force = np.zeros_like(displacement)
+    def _solid(self, bulk: Floats | None = None) -> tuple[Ints, int, int, int, float, Floats, Floats]:
+        """What kernels ask for first."""
+        at = self._layout
         bulk = self._bulk if bulk is None else bulk
-        add_forces(
-            self._runs,
-            self._row,
-            self._slab,
-            self._whole,
-            self.size,
-            self._shear,
-            bulk,
-            displacement,
-            displacement,
-            force,
-        )
-        return force
+        return at.voxel_runs, at.row, at.slab, at.whole, self.size, self._shear, bulk
+
+    def _elastic(self, displacement: Floats, bulk: Floats | None = None) -> Floats:
+        near, far = np.zeros_like(displacement), np.zeros_like(displacement)
+        add_forces(*self._solid(bulk), displacement, displacement, near, far)
+        return near + far
 
     def _stable_step(self) -> float:
         """From the fastest modes of the free nodes, with and without pressure."""
@@ -228,7 +201,7 @@ class ElasticGrid:
         small = 1e-4 * self.size  # so that the forces are linear
 
         def pulled(mode: Doubles) -> Doubles:
-            moved = np.zeros((3, self._whole), np.float32)
+            moved = np.zeros((3, self._layout.whole), np.float32)
             moved[:, free] = small * mode.reshape(3, -1) * lightness / lightness.max()
             force = self._elastic(moved.ravel(), bulk).reshape(3, -1)[:, free]
             return np.asarray(-force * (lightness * lightness.max() / small)).ravel()
@@ -246,6 +219,7 @@ class ElasticGrid:
         motion: FrameMotion | None = None,
         held_to: npt.ArrayLike | None = None,
         step: float | None = None,
+        drag: float = 0.0,
     ) -> int:
         """Let time pass; returns how many steps were taken.
 
@@ -254,31 +228,36 @@ class ElasticGrid:
             motion: Of the frame, constant over this time; None stands still without gravity.
             held_to: Where held nodes are at the end [m from rest], (held, 3); they go there evenly.
             step: Another largest step than the stable one [s].
+            drag: What share of their velocity in the frame free nodes lose [1/s]: none, but to settle.
         """
         largest = self.step if step is None else step
         count = max(1, int(np.ceil(seconds / largest - 1e-9)))
-        row = np.zeros(9) if motion is None else motion.row
-        held = self._flat[self.held]
-        target = self.displacement.reshape(3, -1)[:, held].T if held_to is None else held_to
+        row = np.zeros((3, 3)) if motion is None else motion.row.reshape(3, 3)
+        target = self.displacements
+        if held_to is not None:
+            target[self.held] = held_to
+        goal = self._layout.vectors(target)
+        stays = np.tile(self._inverse == 0.0, 3)
+        self.velocity[stays] = (goal[stays] - self.displacement[stays]) / np.float32(seconds)
         before = self.displacement.copy(), self.velocity.copy()
         for _ in range(_HALVINGS + 1):
             fine = take_steps(
-                (self._runs, self._row, self._slab, self._whole, self.size, self._shear, self._bulk),
+                self._solid(),
+                self._layout.node_runs,
                 self._inverse,
                 self._rest,
-                held,
-                np.ascontiguousarray(target, np.float32),
-                row.astype(np.float32),
+                self._outside,
+                self._layout.turned(row),
                 np.float32(self.tissue.viscosity),
+                np.float32(drag),
                 np.float32(seconds / count),
                 count,
                 self.displacement,
                 self.velocity,
-                self._sheared,
-                self._pressed,
-                self._force,
+                *self._memory,
             )
             if fine:
+                self.displacement[stays] = goal[stays]
                 return count
             self.displacement[:], self.velocity[:] = before
             count *= 2

@@ -13,6 +13,8 @@ corners, which have less mass.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 from numba import njit
@@ -30,88 +32,118 @@ BETA = 0.1
 """How many steps the pressure is ahead, β."""
 
 
+LOOKS = 8
+"""After so many steps it is looked whether anything has flown off."""
+
+
 def stable_step(fastest: float, sheared: float, viscosity: float) -> float:
     """The step to take [s] where the fastest mode has ω, and by shear alone ω_s [rad/s]."""
     fast, slowed = (1.0 + 2.0 * BETA) * fastest**2, viscosity * sheared**2
     return float(SAFETY * (np.sqrt(slowed**2 + 4.0 * fast) - slowed) / fast)
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@njit(inline="always")  # type: ignore[untyped-decorator]
+def _ready(
+    at: Any,
+    place: Any,
+    speed: Any,
+    delay: Any,
+    ahead: Any,
+    nothing: Any,
+    outside: Floats,
+    sheared: Floats,
+    pressed: Floats,
+    near: Floats,
+    far: Floats,
+) -> None:
+    """Write what forces are computed from for eight nodes, and the forces they begin with."""
+    write_run(sheared, at, place + delay * speed)
+    write_run(pressed, at, place + ahead * speed)
+    write_run(near, at, run_from(outside, at))
+    write_run(far, at, nothing)
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def take_steps(
     solid: tuple[Ints, int, int, int, float, Floats, Floats],
+    nodes: Ints,
     inverse: Floats,
     places: Floats,
-    held: Ints,
-    target: Floats,
+    outside: Floats,
     motion: Floats,
     viscosity: float,
+    drag: float,
     step: float,
     count: int,
     displacement: Floats,
     velocity: Floats,
     sheared: Floats,
     pressed: Floats,
-    force: Floats,
+    near: Floats,
+    far: Floats,
 ) -> bool:
     """Let ``count`` steps of ``step`` seconds pass; False where a node flies farther than a voxel at once.
 
-    Flat arrays are in the order of `voxel_forces`.
+    Flat arrays are in the order of `voxel_forces`. Nodes that are not free go on as fast as they are.
 
     Args:
         solid: What `add_forces` asks for first.
+        nodes: Where eights of nodes begin, of which at least one is there, (R,).
         inverse: 1 / mass of the nodes [1/kg], 0 for those that are not free, (whole,).
         places: Of the nodes in the frame, at rest [m], (3 whole,).
-        held, target: Nodes that are held, (H,), and where they are at the end [m from rest], (H, 3).
+        outside: Forces from outside [N], (3 whole,).
         motion: Of the frame: its acceleration less gravity, angular velocity and acceleration, (9,).
         viscosity: τ [s].
+        drag: What share of its velocity in the frame a node loses [1/s].
         displacement, velocity: [m] and [m/s], (3 whole,); changed.
-        sheared, pressed, force: Memory to work in, (3 whole,).
+        sheared, pressed, near, far: Memory to work in, (3 whole,).
     """
     runs, row, slab, whole, size, shear, bulk = solid
     dt, delay, nothing = broadcast_eight(step), broadcast_eight(viscosity), broadcast_eight(np.float32(0.0))
     two, ahead = broadcast_eight(np.float32(2.0)), broadcast_eight(np.float32(BETA) * step)
+    slowed = broadcast_eight(drag)
     ax, ay, az = broadcast_eight(motion[0]), broadcast_eight(motion[1]), broadcast_eight(motion[2])
     ox, oy, oz = broadcast_eight(motion[3]), broadcast_eight(motion[4]), broadcast_eight(motion[5])
     fx, fy, fz = broadcast_eight(motion[6]), broadcast_eight(motion[7]), broadcast_eight(motion[8])
-    for number in range(count):
-        left = np.float32(1.0 / (count - number))
-        for n in range(len(held)):
-            for axis in range(3):
-                at = axis * whole + held[n]
-                way = (target[n, axis] - displacement[at]) * left
-                displacement[at] += way
-                velocity[at] = way / step
-        for at in range(0, 3 * whole, VOXELS):
+    for number in range(len(nodes)):
+        for axis in range(3):
+            at = nodes[number] + axis * whole
             place, speed = run_from(displacement, at), run_from(velocity, at)
-            write_run(sheared, at, place + delay * speed)
-            write_run(pressed, at, place + ahead * speed)
-            write_run(force, at, nothing)
-        add_forces(runs, row, slab, whole, size, shear, bulk, sheared, pressed, force)
-        for i in range(0, whole, VOXELS):
+            _ready(at, place, speed, delay, ahead, nothing, outside, sheared, pressed, near, far)
+    fastest = nothing
+    for done in range(1, count + 1):
+        add_forces(runs, row, slab, whole, size, shear, bulk, sheared, pressed, near, far)
+        for number in range(len(nodes)):
+            i = nodes[number]
             j, k = i + whole, i + 2 * whole
             light = run_from(inverse, i)
             free = where_less(nothing, light, dt, nothing)
             u, v, w = run_from(velocity, i), run_from(velocity, j), run_from(velocity, k)
+            a, b, c = run_from(displacement, i), run_from(displacement, j), run_from(displacement, k)
             # where it is in the frame, for what turning does to it
-            x = run_from(places, i) + run_from(displacement, i)
-            y = run_from(places, j) + run_from(displacement, j)
-            z = run_from(places, k) + run_from(displacement, k)
+            x, y, z = run_from(places, i) + a, run_from(places, j) + b, run_from(places, k) + c
             p, q, r = two * u + (oy * z - oz * y), two * v + (oz * x - ox * z), two * w + (ox * y - oy * x)
-            u = u + free * (run_from(force, i) * light - (ax + (fy * z - fz * y) + (oy * r - oz * q)))
-            v = v + free * (run_from(force, j) * light - (ay + (fz * x - fx * z) + (oz * p - ox * r)))
-            w = w + free * (run_from(force, k) * light - (az + (fx * y - fy * x) + (ox * q - oy * p)))
+            felt_x = (ax + (fy * z - fz * y) + (oy * r - oz * q)) + slowed * u
+            felt_y = (ay + (fz * x - fx * z) + (oz * p - ox * r)) + slowed * v
+            felt_z = (az + (fx * y - fy * x) + (ox * q - oy * p)) + slowed * w
+            u = u + free * ((run_from(near, i) + run_from(far, i)) * light - felt_x)
+            v = v + free * ((run_from(near, j) + run_from(far, j)) * light - felt_y)
+            w = w + free * ((run_from(near, k) + run_from(far, k)) * light - felt_z)
+            fastest = larger(larger(fastest, u * u), larger(v * v, w * w))
+            a, b, c = a + dt * u, b + dt * v, c + dt * w
             write_run(velocity, i, u)
             write_run(velocity, j, v)
             write_run(velocity, k, w)
-            write_run(displacement, i, run_from(displacement, i) + free * u)
-            write_run(displacement, j, run_from(displacement, j) + free * v)
-            write_run(displacement, k, run_from(displacement, k) + free * w)
-        fastest = nothing
-        for at in range(0, 3 * whole, VOXELS):
-            speed = where_less(nothing, run_from(inverse, at % whole), run_from(velocity, at), nothing)
-            fastest = larger(fastest, speed * speed)
-        write_run(force, 0, fastest)
-        for lane in range(VOXELS):
-            if not force[lane] * step * step < size * size:
-                return False
+            write_run(displacement, i, a)
+            write_run(displacement, j, b)
+            write_run(displacement, k, c)
+            _ready(i, a, u, delay, ahead, nothing, outside, sheared, pressed, near, far)
+            _ready(j, b, v, delay, ahead, nothing, outside, sheared, pressed, near, far)
+            _ready(k, c, w, delay, ahead, nothing, outside, sheared, pressed, near, far)
+        if done % LOOKS == 0 or done == count:
+            write_run(far, 0, fastest)
+            for lane in range(VOXELS):
+                if not far[lane] * step * step < size * size:
+                    return False
+            write_run(far, 0, nothing)
     return True

@@ -71,19 +71,19 @@ def _corners(values: Floats, start: int, row: int, slab: int) -> Any:
 
 
 @njit(inline="always")  # type: ignore[untyped-decorator]
-def _take(force: Floats, start: int, row: int, slab: int, given: Any) -> None:
+def _take(near: Floats, far: Floats, start: int, row: int, slab: int, given: Any) -> None:
     """Subtract what voxels give from the forces at their corners; neighbours share corners, so in turn."""
-    write_run(force, start, run_from(force, start) - given[0])
-    write_run(force, start + 1, run_from(force, start + 1) - given[1])
+    write_run(near, start, run_from(near, start) - given[0])
+    write_run(far, start + 1, run_from(far, start + 1) - given[1])
     start += row
-    write_run(force, start, run_from(force, start) - given[2])
-    write_run(force, start + 1, run_from(force, start + 1) - given[3])
+    write_run(near, start, run_from(near, start) - given[2])
+    write_run(far, start + 1, run_from(far, start + 1) - given[3])
     start += slab - row
-    write_run(force, start, run_from(force, start) - given[4])
-    write_run(force, start + 1, run_from(force, start + 1) - given[5])
+    write_run(near, start, run_from(near, start) - given[4])
+    write_run(far, start + 1, run_from(far, start + 1) - given[5])
     start += row
-    write_run(force, start, run_from(force, start) - given[6])
-    write_run(force, start + 1, run_from(force, start + 1) - given[7])
+    write_run(near, start, run_from(near, start) - given[6])
+    write_run(far, start + 1, run_from(far, start + 1) - given[7])
 
 
 @njit(inline="always")  # type: ignore[untyped-decorator]
@@ -97,7 +97,7 @@ def _slopes(a: Any) -> Any:
     )
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def add_forces(
     runs: Ints,
     row: int,
@@ -108,9 +108,10 @@ def add_forces(
     bulk: Floats,
     sheared: Floats,
     pressed: Floats,
-    force: Floats,
+    near: Floats,
+    far: Floats,
 ) -> None:
-    """Add the elastic forces on all nodes to ``force``.
+    """Add the elastic forces on all nodes to ``near + far``.
 
     Nodes lie along the last axis first; so do voxels, each under the number of its first corner.
 
@@ -121,7 +122,8 @@ def add_forces(
         shear, bulk: ``μ h / 16`` and ``(λ + μ) h / 16`` of the voxels [N/m], 0 where there is none, (whole,).
         sheared, pressed: Displacements for F : F and for J [m], (3 whole,); the same unless there is
             viscosity.
-        force: [N], (3 whole,).
+        near, far: Forces of voxels on their corners nearer to and farther from the beginning of a row [N],
+            (3 whole,): what was written a moment ago is read again at once only if it lies at the same place.
     """
     two_thirds, third = broadcast_eight(np.float32(2.0 / 3.0)), broadcast_eight(np.float32(1.0 / 3.0))
     across, along = broadcast_eight(np.float32(4.0 * size)), broadcast_eight(np.float32(0.25 / size))
@@ -151,12 +153,12 @@ def add_forces(
         t4 = mu * (x4 + (x4 - u1)) + rest * cxx + pressure
         t2, t1 = mu * (x2 + (y4 - v1)) + rest * cxy, mu * (x1 + (z4 - w1)) + rest * cxz
         given = _spread((t1, t2, second * x3, t4, second * x5, second * x6, last * x7))
-        _take(force, at, row, slab, given)
+        _take(near, far, at, row, slab, given)
         t2 = mu * (y2 + (y2 - v2)) + rest * cyy + pressure
         t4, t1 = mu * (y4 + (x2 - u2)) + rest * cyx, mu * (y1 + (z2 - w2)) + rest * cyz
         given = _spread((t1, t2, second * y3, t4, second * y5, second * y6, last * y7))
-        _take(force, at + whole, row, slab, given)
+        _take(near, far, at + whole, row, slab, given)
         t1 = mu * (z1 + (z1 - w3)) + rest * czz + pressure
         t4, t2 = mu * (z4 + (x1 - u3)) + rest * czx, mu * (z2 + (y1 - v3)) + rest * czy
         given = _spread((t1, t2, second * z3, t4, second * z5, second * z6, last * z7))
-        _take(force, at + 2 * whole, row, slab, given)
+        _take(near, far, at + 2 * whole, row, slab, given)

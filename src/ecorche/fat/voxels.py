@@ -17,6 +17,7 @@ from scipy import ndimage
 from ecorche.base.closest_point import TriangleSurface
 from ecorche.base.signed_distance import SignedSurface
 from ecorche.errors import EcorcheError
+from ecorche.fat.grid_layout import touched
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -83,7 +84,7 @@ def fat_voxels(
     moving = (hit.barycentric * share[corners]).sum(axis=1).reshape(depth_of.shape) > 0.5
     body = depth_of > 0.0
     alive = body & (depth_of < thick) & moving
-    held = _touched(alive) & _touched(body & ~alive)
+    held = touched(alive) & touched(body & ~alive)
     # a clump that nothing holds would fall out of the body
     clump, count = ndimage.label(alive)
     holding = np.zeros(count + 1, np.bool_)
@@ -97,16 +98,8 @@ def fat_voxels(
             where="fat",
             remedy="Give smaller voxels, or leave this region to the height field",
         )
-    held &= _touched(kept)
+    held &= touched(kept)
     box = ndimage.find_objects(kept.astype(np.int8))[0]
     nodes = tuple(slice(s.start, s.stop + 1) for s in box)
     start = np.array([s.start for s in box])
     return FatVoxels(kept[box], held[nodes], low + size * start, int(alive.sum() - kept.sum()))
-
-
-def _touched(voxels: Flags) -> Flags:
-    """Nodes at a corner of at least one of the voxels."""
-    nodes = np.zeros([n + 1 for n in voxels.shape], np.bool_)
-    for i, j, k in np.ndindex(2, 2, 2):
-        nodes[i : i + voxels.shape[0], j : j + voxels.shape[1], k : k + voxels.shape[2]] |= voxels
-    return nodes
