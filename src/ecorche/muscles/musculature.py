@@ -17,7 +17,7 @@ from ecorche.errors import EcorcheError
 from ecorche.muscles.muscle import Muscle
 from ecorche.muscles.packed_sections import PackedSections
 from ecorche.muscles.paths import paths_at
-from ecorche.muscles.posing import PosedTables, pose, posing_memory
+from ecorche.muscles.posing import CHANGE, LENGTH, PosedTables, pose, posing_memory
 from ecorche.muscles.posing_plan import PosingPlan, posing_plan
 from ecorche.muscles.scapula import VirtualScapula, difference_with, with_scapulae
 from ecorche.muscles.section_frames import PosedFrames, SectionFrames, section_frames
@@ -103,6 +103,17 @@ class Musculature:
         if self._pose(plan, difference, bulge, tables):
             return PackedSections(tables.table, tables.lines)
         return path_sections(*self.posed(difference, bulge)).packed
+
+    def contracted(self, plan: PosingPlan, difference: Floats, bulge: Floats) -> tuple[Floats, Floats]:
+        """Lengths of all paths [m] and changes of the bellies' thickness [m] in one pose, each (M,).
+
+        Of a plan with any station of every muscle; arguments as for `packed`.
+        """
+        tables = posing_memory(plan, exact=False)
+        if self._pose(plan, difference, bulge, tables):
+            return tables.numbers[:, LENGTH].copy(), tables.numbers[:, CHANGE].copy()
+        _, states = self.posed(difference, bulge)
+        return states.lengths, states.thickness[:, 0, 3] - self.spindles.thickness[:, 0, 3]
 
     def _pose(self, plan: PosingPlan, difference: Floats, bulge: Floats, tables: PosedTables) -> bool:
         joints = len(plan.turning) - len(self.scapulae)

@@ -82,12 +82,18 @@ class SpindleSurfaces:
     uv: Floats
     _kept: npt.NDArray[np.intp]  # of each muscle's centre, rings, centre: the vertices that are used
 
+    @property
+    def used_rings(self) -> npt.NDArray[np.int64]:
+        """First and last ring of each muscle that has vertices, shape (M, 2): a pointed end has none."""
+        places = np.stack(
+            [self._kept[self.vertex_starts[:-1] + 1], self._kept[self.vertex_starts[1:] - 2]], axis=1
+        )
+        own = places % (self.t.shape[1] * self.sides + 2)  # the middle of the origin is before the rings
+        return np.asarray((own - 1) // self.sides, np.int64)
+
     def points(self, states: SpindleStates, stations: Stations) -> Floats:
         """Positions of all vertices [m] in one frame, shape (vertices, 3)."""
-        return self.of_rings(self.ring_points(states, stations))
-
-    def of_rings(self, rings: Floats) -> Floats:
-        """The same from points of the rings [m], shape (M, R, sides, 3)."""
+        rings = self.ring_points(states, stations)
         count = len(rings)
         ends = rings[:, [0, -1]].mean(axis=2)
         around = rings.reshape(count, rings.shape[1] * rings.shape[2], 3)

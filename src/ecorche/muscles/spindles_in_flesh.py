@@ -7,7 +7,8 @@ flesh round it goes, which moves by the weights of the skin nearest to it: every
 the thickness it has in the pose, is carried from bind by these weights, as linear skinning carries skin.
 
 The volume is that of the surface as it is drawn (`ring_volume`): where flesh is pressed or drawn out a
-section grows or shrinks on its inner sides, and the outmost point stays where it is.
+section grows or shrinks on its inner sides, and the outmost point stays where it is. A frame is one compiled
+call (`flesh_rings`).
 """
 
 from __future__ import annotations
@@ -17,10 +18,17 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
+from ecorche.base.checks import require_finite
+from ecorche.base.quads import fours
+from ecorche.base.threads import threads_for
+from ecorche.errors import EcorcheError
+from ecorche.muscles.centre_lines import STATIONS
 from ecorche.muscles.even_rings import evened
+from ecorche.muscles.flesh_rings import FleshRings, draw, held, named_points, shares_by_ring
 from ecorche.muscles.musculature import Musculature
-from ecorche.muscles.ring_volume import dilation_to, volume_within
+from ecorche.muscles.spindle import curve
 from ecorche.muscles.spindle_mesh import SpindleSurfaces, Stations
+from ecorche.muscles.volume import MOVING, belly_rule
 
 Floats = npt.NDArray[np.float64]
 
@@ -40,30 +48,68 @@ class SpindlesInFlesh:
     def __init__(
         self, musculature: Musculature, surfaces: SpindleSurfaces, shares: Callable[[Floats], Floats]
     ) -> None:
-        self._musculature, self._surfaces = musculature, surfaces
+        self._musculature = musculature
+        # a muscle's length is known with any of its stations
+        self._plan = musculature.plan(np.arange(STATIONS) < np.ones((len(musculature.muscles), 1)))
+        self._kept = _kept(musculature, surfaces, shares)
         joints = musculature.frames.paths.skeleton.joint_count - len(musculature.scapulae)
-        frames, states = musculature.posed(np.zeros((joints, 4, 4)))
-        self._stations = Stations(*frames.at(surfaces.t))
-        still = surfaces.ring_points(states, self._stations)
-        table = evened(shares(still.reshape(-1, 3)).reshape(*still.shape[:3], -1), EVENED)
-        self._shares = table.reshape(-1, table.shape[-1])
-        self._volumes, self._at_bind = volume_within(still), states.volumes()
-        # nothing at the ends, which are attached
-        self._swelling = (4.0 * surfaces.t * (1.0 - surfaces.t))[..., None, None]
+        still, rest = np.zeros((joints, 4, 4)), np.ones(len(musculature.muscles))
+        self._lengths, change = musculature.contracted(self._plan, still, rest)
+        self._volumes = np.empty(len(rest))
+        held(self._kept, still.reshape(-1, 16), change, rest, self._volumes)
 
     def points(self, difference: Floats, bulge: Floats) -> Floats:
         """Vertices of the surfaces [m], (vertices, 3), for ``M − I`` of the joints and T of the muscles."""
-        _, states = self._musculature.posed(difference, bulge)
-        rings = self._surfaces.ring_points(states, self._stations)
-        carried = self._carried(difference, rings)
-        by_dilation = self._swelling * (carried - carried[:, :, :1])  # from the outmost point of each ring
-        wanted = self._volumes * (states.volumes() / self._at_bind)
-        kappa = dilation_to(wanted, carried, by_dilation)
-        return self._surfaces.of_rings(carried + kappa[:, None, None, None] * by_dilation)
+        moved, tension = (np.ascontiguousarray(given, np.float64) for given in (difference, bulge))
+        require_finite(moved, "row", "the joints' matrices of a pose", EcorcheError)
+        lengths, change = self._musculature.contracted(self._plan, moved, tension)
+        kept, vertices = self._kept, np.empty((int(self._kept.vertices[-1]), 3))
+        with threads_for(len(vertices) // 16):
+            draw(
+                kept,
+                self._volumes,
+                moved.reshape(-1, 16),
+                change,
+                lengths / self._lengths,
+                tension,
+                vertices,
+            )
+        return vertices
 
-    def _carried(self, difference: Floats, rings: Floats) -> Floats:
-        """Points at bind (M, R, sides, 3) [m] where the flesh takes them."""
-        rows = np.ascontiguousarray(difference[: self._shares.shape[1], :3]).reshape(-1, 12)
-        moves = (self._shares @ rows).reshape(*rings.shape[:3], 3, 4)
-        step = (moves[..., :3] @ rings[..., None])[..., 0]
-        return np.asarray(rings + (step + moves[..., 3]))
+
+def _kept(
+    musculature: Musculature, surfaces: SpindleSurfaces, shares: Callable[[Floats], Floats]
+) -> FleshRings:
+    """What no frame changes."""
+    spindles, t, sides = musculature.spindles, surfaces.t, surfaces.sides
+    joints = musculature.frames.paths.skeleton.joint_count - len(musculature.scapulae)
+    frames, states = musculature.posed(np.zeros((joints, 4, 4)))
+    stations = Stations(*frames.at(t))
+    still = surfaces.ring_points(states, stations)
+    table = evened(shares(still.reshape(-1, 3)).reshape(*still.shape[:3], -1), EVENED)
+    starts, moving, by_side = shares_by_ring(table.reshape(-1, sides, table.shape[-1]))
+    angle, beside = 2.0 * np.pi * np.arange(sides) / sides, np.cross(stations.along, stations.out)
+    sweep = spindles.sweep_at(t)
+    rings = (
+        stations.points + sweep[..., :1] * stations.out + sweep[..., 1:] * beside,
+        stations.out,
+        beside,
+        spindles.thickness_at(t)[..., None],
+        curve(np.broadcast_to(MOVING, spindles.thickness.shape), spindles.belly).at(t)[..., None],
+        # nothing at the ends, which are attached
+        (4.0 * t * (1.0 - t))[..., None],
+    )
+    rule = belly_rule(spindles, "exact")
+    square = np.full(len(spindles), rule.square)
+    return FleshRings(
+        rings=np.concatenate(rings, axis=-1).reshape(-1, 12),
+        muscles=np.stack([spindles.scale, rule.constant, rule.gradient, square], axis=1),
+        starts=starts,
+        joints=moving,
+        shares=by_side,
+        cosines=fours(np.cos(angle)),
+        sines=fours(np.sin(angle)),
+        named=named_points(t.shape[1], sides),
+        vertices=surfaces.vertex_starts.astype(np.int64),
+        used=surfaces.used_rings,
+    )

@@ -1,0 +1,183 @@
+"""Rings of points round muscles carried by the flesh they lie in; for compiled loops.
+
+The four points side by side in a ring go through the loop together (`quads`): the flesh round one ring is
+moved by the same few joints, only their shares differ from side to side. Each muscle is drawn by itself, so
+that any number of threads gives the same bits.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit, prange
+
+import ecorche.base.threads  # noqa: F401  settings that must precede the first parallel kernel
+from ecorche.base.quads import WIDTH, fours, quad, read_quad, write_quad, write_rows
+from ecorche.muscles.ring_volume import dilation, tried_volumes
+from ecorche.muscles.triples import dot, plus, read
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+Naturals = npt.NDArray[np.uint32]
+
+# columns of a ring: its centre and unit directions at bind, the half-axis along side at bind and how that
+# follows the belly's, how much it swells by dilation
+CENTRE, OUT, SIDE, THICK, MOVING, SWELLING, RING_COLUMNS = 0, 3, 6, 9, 10, 11, 12
+# columns of a muscle: half-axis along out over that along side; the mean squared thickness times the length
+# as a quadratic of the belly's change
+SCALE, CONSTANT, GRADIENT, SQUARE, MUSCLE_COLUMNS = 0, 1, 2, 3, 4
+
+
+class FleshRings(NamedTuple):
+    """What no frame changes of M muscles of R rings, whose A sides make G fours.
+
+    Attributes:
+        rings: Numbers of each ring, in the columns above, (M R, RING_COLUMNS).
+        muscles: Numbers of each muscle, in the columns above, (M, MUSCLE_COLUMNS).
+        starts: Borders of the joints of each ring, (M R + 1,).
+        joints: Which joints move the flesh round the rings, (N,).
+        shares: By how much, at the sides by fours, (N G, 4).
+        cosines, sines: Of the sides' angles by fours, (G, 4).
+        named: Which points of a muscle the fours of its rings are, (R G, 4).
+        vertices: Borders of the muscles' vertices, (M + 1,).
+        used: First and last ring of each that has vertices, (M, 2); a pointed end has none.
+    """
+
+    rings: Floats
+    muscles: Floats
+    starts: Ints
+    joints: Ints
+    shares: Floats
+    cosines: Floats
+    sines: Floats
+    named: Naturals
+    vertices: Ints
+    used: Ints
+
+
+def shares_by_ring(shares: Floats) -> tuple[Ints, Ints, Floats]:
+    """Starts, joints and shares of `FleshRings` from shares of all joints, (rings, A, joints)."""
+    ring, joints = np.nonzero((shares != 0.0).any(axis=1))
+    starts = np.searchsorted(ring, np.arange(len(shares) + 1))
+    found = fours(np.moveaxis(shares[ring, :, joints], 1, 0))  # (G, N, 4)
+    return starts, joints, np.ascontiguousarray(np.moveaxis(found, 1, 0)).reshape(-1, WIDTH)
+
+
+def named_points(rings: int, sides: int) -> Naturals:
+    """``named`` of `FleshRings`."""
+    named = np.arange(rings)[:, None, None] * sides + fours(np.arange(sides))
+    return np.ascontiguousarray(named.reshape(-1, WIDTH), np.uint32)
+
+
+@njit(cache=True)  # type: ignore[untyped-decorator]
+def held(kept: FleshRings, moved: Floats, change: Floats, bulge: Floats, volumes: Floats) -> None:
+    """What the carried surfaces hold before they dilate [m³], (M,); arguments as in `draw`."""
+    points, swelling, memory = _memory(kept)
+    for muscle in range(len(kept.muscles)):
+        _carry(kept, muscle, moved, change[muscle], bulge[muscle], points, swelling)
+        tried_volumes(points, swelling, len(kept.rings) // len(kept.muscles), memory)
+        volumes[muscle] = memory[0, 1]
+
+
+@njit(parallel=True, cache=True, error_model="numpy")  # type: ignore[untyped-decorator]
+def draw(
+    kept: FleshRings,
+    volumes: Floats,
+    moved: Floats,
+    change: Floats,
+    lengthened: Floats,
+    bulge: Floats,
+    vertices: Floats,
+) -> None:
+    """Vertices (V, 3) of all muscles in a frame [m].
+
+    Args:
+        kept: What no frame changes.
+        volumes: What each surface holds at bind [m³], (M,).
+        moved: ``M − I`` of the joints, (joints, 16).
+        change: Of the belly's thickness [m], (M,).
+        lengthened: Length over that at bind, (M,).
+        bulge: T, (M,).
+        vertices: What is filled.
+    """
+    for muscle in prange(len(kept.muscles)):
+        points, swelling, memory = _memory(kept)
+        _carry(kept, muscle, moved, change[muscle], bulge[muscle], points, swelling)
+        tried_volumes(points, swelling, len(kept.rings) // len(kept.muscles), memory)
+        d, own = change[muscle], kept.muscles
+        more = d * (own[muscle, GRADIENT] + d * own[muscle, SQUARE]) / own[muscle, CONSTANT]
+        kappa = dilation(memory, volumes[muscle] * (lengthened[muscle] * (1.0 + more)))
+        _write(kept, muscle, points, swelling, kappa, vertices)
+
+
+@njit(inline="always")  # type: ignore[untyped-decorator]
+def _memory(kept: FleshRings) -> tuple[Floats, Floats, Floats]:
+    """For points of a muscle, how they move by dilation, and two rings of them."""
+    size = int(kept.named[-1, WIDTH - 1]) + 1
+    sides = size // (len(kept.rings) // len(kept.muscles))
+    return np.empty((size, WIDTH)), np.empty((size, WIDTH)), np.empty((1 + 6 * sides, WIDTH))
+
+
+@njit(cache=True, error_model="numpy")  # type: ignore[untyped-decorator]
+def _carry(
+    kept: FleshRings,
+    muscle: int,
+    moved: Floats,
+    change: float,
+    bulge: float,
+    points: Floats,
+    swelling: Floats,
+) -> None:
+    """Points of a muscle (R A, 4) where the flesh takes them, and what they change by as κ grows by one."""
+    rings, groups, none = kept.rings, len(kept.cosines), quad(0.0)
+    count = len(rings) // len(kept.muscles)
+    sides = len(points) // count
+    for ring in range(count):
+        row = muscle * count + ring
+        thick = rings[row, THICK] + change * rings[row, MOVING]
+        half_out, half_side = thick * (kept.muscles[muscle, SCALE] * bulge), thick / bulge
+        centre, out, side = read(rings, row, CENTRE), read(rings, row, OUT), read(rings, row, SIDE)
+        for group in range(groups):
+            across, beside = (
+                half_out * read_quad(kept.cosines, group),
+                half_side * read_quad(kept.sines, group),
+            )
+            x = centre[0] + (across * out[0] + beside * side[0])
+            y = centre[1] + (across * out[1] + beside * side[1])
+            z = centre[2] + (across * out[2] + beside * side[2])
+            step = (none, none, none)
+            for k in range(kept.starts[row], kept.starts[row + 1]):
+                joint, share = kept.joints[k], read_quad(kept.shares, k * groups + group)
+                way = (
+                    dot(read(moved, joint, 0), (x, y, z)) + moved[joint, 3],
+                    dot(read(moved, joint, 4), (x, y, z)) + moved[joint, 7],
+                    dot(read(moved, joint, 8), (x, y, z)) + moved[joint, 11],
+                )
+                step = plus(step, share, way)
+            there = (x + step[0], y + step[1], z + step[2], none)
+            write_rows(points, kept.named, ring * groups + group, WIDTH, 0, there)
+        # from the outmost point of each ring
+        outmost = read_quad(points, ring * sides)
+        for i in range(ring * sides, (ring + 1) * sides):
+            write_quad(swelling, i, rings[row, SWELLING] * (read_quad(points, i) - outmost))
+
+
+@njit(cache=True)  # type: ignore[untyped-decorator]
+def _write(
+    kept: FleshRings, muscle: int, points: Floats, swelling: Floats, kappa: float, vertices: Floats
+) -> None:
+    """Vertices of one muscle: middle of its origin, the rings that are used, middle of its insertion."""
+    sides = len(points) // (len(kept.rings) // len(kept.muscles))
+    first, last = kept.vertices[muscle], kept.vertices[muscle + 1] - 1
+    begin = kept.used[muscle, 0] * sides
+    for i in range(begin, (kept.used[muscle, 1] + 1) * sides):
+        for k in range(3):
+            vertices[first + 1 + i - begin, k] = points[i, k] + kappa * swelling[i, k]
+    for k in range(3):
+        origin = insertion = 0.0
+        for side in range(sides):
+            origin += points[side, k]
+            insertion += points[len(points) - 1 - side, k]
+        vertices[first, k], vertices[last, k] = origin / sides, insertion / sides
