@@ -13,7 +13,7 @@ import numpy.typing as npt
 from ecorche.base.mesh import triangle_mesh
 from ecorche.body.character import Character
 from ecorche.body.compile import Body
-from ecorche.body.evaluate import LiveFrames
+from ecorche.body.live_frames import LiveFrames
 from ecorche.body.muscles import BodyMuscles
 from ecorche.body.perform import perform
 from ecorche.body.rig import create_rig

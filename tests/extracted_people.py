@@ -9,8 +9,8 @@ from benchmarks.muscle_people import motion_file
 
 from ecorche.body.character import Character
 from ecorche.body.compile import Body, compile_body
-from ecorche.body.evaluate import LiveFrames
 from ecorche.body.extract_muscles import with_extracted_muscles
+from ecorche.body.live_frames import LiveFrames
 from ecorche.body.perform import perform
 from ecorche.body.rig import create_rig
 from ecorche.document.files import Rig

@@ -12,7 +12,7 @@ from ecorche.base import rotations, transforms
 from ecorche.base.mesh import Attribute, FaceSubset, Mesh
 from ecorche.body.character import Character, Material, SkinnedMesh
 from ecorche.body.compile import compile_body
-from ecorche.body.evaluate import LiveFrames
+from ecorche.body.live_frames import LiveFrames
 from ecorche.body.take import Take
 from ecorche.io.formats import read_character
 from ecorche.skeleton.motion import Motion

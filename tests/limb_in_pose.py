@@ -14,7 +14,7 @@ import numpy.typing as npt
 import trimesh
 
 from ecorche.body.compile import Body, compile_body
-from ecorche.body.evaluate import LiveFrames
+from ecorche.body.live_frames import LiveFrames
 from ecorche.body.muscles import BodyMuscles
 from ecorche.body.rig import create_rig
 from ecorche.io.formats import read_character, read_motion

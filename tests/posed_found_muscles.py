@@ -8,7 +8,7 @@ import igl
 import numpy as np
 import numpy.typing as npt
 
-from ecorche.body.evaluate import LiveFrames
+from ecorche.body.live_frames import LiveFrames
 from ecorche.body.perform import perform
 from ecorche.io.formats import read_motion
 from ecorche.muscles.lofted_posing import Lofts

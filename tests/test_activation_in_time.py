@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.integrate import quad
 
-from ecorche.body.evaluate import LiveFrames
+from ecorche.body.live_frames import LiveFrames
 from ecorche.body.muscle_specs import muscles_of
 from ecorche.body.muscles import named_activation
 from ecorche.body.perform import perform

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pytest
 import trimesh
 
-from ecorche.body.evaluate import LiveFrames
+from ecorche.body.live_frames import LiveFrames
 from ecorche.body.perform import perform
 from ecorche.io.formats import read_character, read_motion
 from ecorche.skin.contact import SkinContact

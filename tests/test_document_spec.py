@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from conftest import ROOT
 from ecorche.document import text
+from ecorche.document.coupling_spec import CouplingSpec
 from ecorche.document.files import spec_from_text, text_from_spec
 from ecorche.document.migrate import MIGRATIONS, migrate
 from ecorche.document.schema import SCHEMA_FILE, schema_text, write_schema
@@ -51,6 +52,8 @@ def test_version_1_is_read_as_a_rig_without_muscles() -> None:
         "activation": {"source": "joints", "value": 0.0},
         "gains": {},
     }
+    assert again.pop("coupling") == json.loads(CouplingSpec().model_dump_json())
+    assert again.pop("wrinkles") == {}
     assert again.pop("body_type") == {"bulk": 1.0, "fat": 0.0}
     assert again["skeleton"].pop("virtual_scapulae") == {}
     for new in ("virtual_scapulae", "muscles", "lofted"):

@@ -85,7 +85,7 @@ def test_usd_and_gltf_show_the_same(rig: Path, tmp_path: Path) -> None:
         assert code == 0, said
     assert "half precision" in said
     from ecorche.body.compile import compile_body
-    from ecorche.body.evaluate import LiveFrames
+    from ecorche.body.live_frames import LiveFrames
 
     back = read_character(tmp_path / "m.glb")
     frames = LiveFrames(compile_body(back), back.motions[0])

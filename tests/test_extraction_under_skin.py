@@ -11,7 +11,7 @@ from benchmarks.extraction import found, person
 
 from conftest import Figure
 from ecorche.base.signed_pieces import SignedPieces
-from ecorche.body.evaluate import LiveFrames
+from ecorche.body.live_frames import LiveFrames
 from ecorche.body.perform import perform
 from ecorche.io.formats import read_motion
 from ecorche.muscles.extraction.ellipses import Ellipse, within

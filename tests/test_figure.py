@@ -19,9 +19,9 @@ from typer.testing import CliRunner
 import ecorche
 from ecorche.base.mesh import Mesh
 from ecorche.base.signed_distance import SignedSurface
-from ecorche.body.evaluate import LiveFrames
 from ecorche.body.figure import ecorche_figure
 from ecorche.body.figure.skeleton import figure_skeleton
+from ecorche.body.live_frames import LiveFrames
 from ecorche.cli.main import app
 from ecorche.muscles.fit import fit_to_skin
 from ecorche.muscles.spindle_mesh import Stations, spindle_surfaces

@@ -17,8 +17,8 @@ from ecorche.base import rotations
 from ecorche.base.mesh import Mesh, Morph
 from ecorche.body.character import Image, Material
 from ecorche.body.compile import compile_body
-from ecorche.body.evaluate import LiveFrames
 from ecorche.body.frames import Frame, MemoryFrames
+from ecorche.body.live_frames import LiveFrames
 from ecorche.body.take import Take
 from ecorche.errors import WriteError
 from ecorche.io.formats import WriteOptions, read_character, write_take

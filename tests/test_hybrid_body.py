@@ -12,7 +12,8 @@ from benchmarks.muscle_people import CAPTURED, PEOPLE, motion_file
 from conftest import Figure
 from ecorche.base.threads import at_most_threads
 from ecorche.body.compile import Body, compile_body
-from ecorche.body.evaluate import LiveFrames, Pose, evaluate
+from ecorche.body.evaluate import Pose, evaluate
+from ecorche.body.live_frames import LiveFrames
 from ecorche.body.perform import perform
 from ecorche.io.formats import read_motion
 from ecorche.skin.hybrid import HybridSkinning

@@ -25,7 +25,8 @@ import ecorche.skin.loft_weights
 from conftest import Figure
 from ecorche.base.mesh import coincident_groups
 from ecorche.body.compile import Body, compile_body
-from ecorche.body.evaluate import LiveFrames, Pose, evaluate
+from ecorche.body.evaluate import Pose, evaluate
+from ecorche.body.live_frames import LiveFrames
 from extracted_people import both_skins, extracted, hybrid_body
 
 Floats = npt.NDArray[np.float64]

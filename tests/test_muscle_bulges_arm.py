@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pytest
 
 from conftest import ROOT, Figure
-from ecorche.body.evaluate import LiveFrames
+from ecorche.body.live_frames import LiveFrames
 from ecorche.muscles.activation import JointDriven
 from ecorche.muscles.template.forearm import FOREARM_AND_HAND
 from ecorche.muscles.template.neck import NECK_MUSCLES

@@ -24,7 +24,8 @@ import ecorche.skin.influence
 from conftest import Figure
 from ecorche.body.character import Character
 from ecorche.body.compile import Body, compile_body
-from ecorche.body.evaluate import LiveFrames, Pose
+from ecorche.body.evaluate import Pose
+from ecorche.body.live_frames import LiveFrames
 from ecorche.skin.influence import Fades
 
 Floats = npt.NDArray[np.float64]

@@ -23,7 +23,7 @@ from benchmarks.template_volume import LENGTHS, drift
 from altered_people import in_centimetres, part, scaled
 from conftest import Figure
 from ecorche.body.character import Character
-from ecorche.body.evaluate import LiveFrames
+from ecorche.body.live_frames import LiveFrames
 from ecorche.body.muscle_specs import muscles_of
 from ecorche.body.perform import perform
 from ecorche.body.rig import create_rig

@@ -11,7 +11,8 @@ from characters import bending, mirrored, mirrored_matrices, tube
 from ecorche.base import rotations, transforms
 from ecorche.body.character import Character
 from ecorche.body.compile import compile_body
-from ecorche.body.evaluate import LiveFrames, Pose, evaluate
+from ecorche.body.evaluate import Pose, evaluate
+from ecorche.body.live_frames import LiveFrames
 from ecorche.io.formats import read_character, read_motion
 from ecorche.skeleton.motion import Motion
 from ecorche.skeleton.retarget import retarget

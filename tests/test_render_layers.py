@@ -17,8 +17,8 @@ from characters import bending, tube
 from conftest import ROOT
 from ecorche.body.compile import compile_body
 from ecorche.body.ecorche_surfaces import EcorcheSurfaces
-from ecorche.body.evaluate import LiveFrames
 from ecorche.body.frames import Frame, MemoryFrames
+from ecorche.body.live_frames import LiveFrames
 from ecorche.body.muscles import BodyMuscles
 from ecorche.body.perform import perform
 from ecorche.body.rig import create_rig

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from ecorche.body.compile import compile_body
-from ecorche.body.evaluate import LiveFrames
+from ecorche.body.live_frames import LiveFrames
 from ecorche.cli import main as cli
 from ecorche.io.formats import read_character
 from ecorche.io.keyframes import read_keyframes

@@ -11,8 +11,8 @@ from scipy.spatial.transform import Rotation
 
 from altered_people import scaled
 from ecorche.body.character import Character
-from ecorche.body.evaluate import LiveFrames
 from ecorche.body.fit_for_muscles import times_a_person
+from ecorche.body.live_frames import LiveFrames
 from ecorche.body.perform import perform
 from ecorche.body.rig import check_rig, create_rig
 from ecorche.body.wrinkles import PLACES, compile_wrinkles, folds_of

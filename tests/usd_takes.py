@@ -13,8 +13,8 @@ from ecorche.base.rotations import normalise, xyzw_from_axis_angle
 from ecorche.base.transforms import compose
 from ecorche.body.character import Character, Image, Material, SkinnedMesh
 from ecorche.body.compile import compile_body
-from ecorche.body.evaluate import LiveFrames
 from ecorche.body.frames import MemoryFrames
+from ecorche.body.live_frames import LiveFrames
 from ecorche.body.take import Take
 from ecorche.io.formats import WriteOptions
 from ecorche.skeleton.motion import Motion

@@ -12,8 +12,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
-from ecorche.body.evaluate import LiveFrames
 from ecorche.body.frames import Frame, Frames
+from ecorche.body.live_frames import LiveFrames
 from ecorche.body.muscle_meshes import MuscleFrames
 from ecorche.body.spool import Spool
 from ecorche.body.take import Take
@@ -90,7 +90,7 @@ def _key(take: Take) -> str:
         digest.update(repr((methods, live.posed is not None, live.dynamics.value)).encode())
         if live.activation is not None:
             digest.update(live.activation.tobytes())
-        for muscles in (live.body.muscles, live.body.lofts, live.body.lines):
+        for muscles in (live.body.muscles, live.body.lofts, live.body.lines, live.body.coupling):
             if muscles is not None:
                 muscles.feed(digest.update)
     return digest.hexdigest()

@@ -18,6 +18,7 @@ from ecorche.skin.methods import Skinning, make_skinning
 from ecorche.skin.normals import Normals
 
 if TYPE_CHECKING:
+    from ecorche.body.coupling import BodyCoupling
     from ecorche.body.lines import BodyLines
     from ecorche.body.lofts import BodyLofts
     from ecorche.body.muscles import BodyMuscles
@@ -43,8 +44,10 @@ class Body:
         activation: How active all muscles are over a motion: ``muscles``, then ``lofts``, then ``lines``.
         limb_skinnings: How each mesh follows the skeleton alone, where muscle joints move it too; None for a
             body without ``lofts``.
-        lines: The muscles that are meshes on action lines, which do not move the skin yet; None for a body
-            without.
+        lines: The muscles that are meshes on action lines, which move the skin by `coupling` alone; None for
+            a body without.
+        coupling: How the skin is bound to what lies beneath; None where muscles move it, each kind in its own
+            way.
     """
 
     character: Character
@@ -55,6 +58,7 @@ class Body:
     activation: ActivationSource | None = None
     limb_skinnings: tuple[Skinning | None, ...] | None = None
     lines: BodyLines | None = None
+    coupling: BodyCoupling | None = None
 
     def without_muscles(self) -> Body:
         """The same character by plain skinning."""
@@ -105,8 +109,9 @@ def compile_body(
         skinnings=tuple(_mesh_skinning(mesh, character, skinning) for mesh in character.meshes),
         normals=Normals([mesh.mesh for mesh in character.meshes]),
     )
-    if rig is None or rig.spec.muscles.count == 0:
+    if rig is None or not (rig.spec.muscles.count or _is_coupled(rig)):
         return plain
+    from ecorche.body.coupling import compile_coupling
     from ecorche.body.lines import compile_lines
     from ecorche.body.lofts import compile_lofts, lofted_skinnings
     from ecorche.body.muscles import compile_muscles, rig_activation
@@ -126,7 +131,7 @@ def compile_body(
             *(() if lines is None else lines.designed),
         ]
         activation = rig_activation(character, rig, all_muscles)
-    return replace(
+    body = replace(
         plain,
         skinnings=skinnings,
         muscles=muscles,
@@ -135,6 +140,7 @@ def compile_body(
         limb_skinnings=limb_skinnings,
         lines=lines,
     )
+    return replace(body, coupling=compile_coupling(body, rig, bind))
 
 
 def skinned_points(
@@ -164,6 +170,11 @@ def skinned_points(
             difference = difference @ own + (own - np.eye(4))
         points.append(skinning.apply(difference, start))
     return tuple(points)
+
+
+def _is_coupled(rig: Rig) -> bool:
+    """Whether the skin follows more than muscles in their own ways."""
+    return {rig.spec.coupling.everywhere, *rig.spec.coupling.regions.values()} != {"muscles"}
 
 
 def _mesh_skinning(mesh: SkinnedMesh, character: Character, method: str | None) -> Skinning | None:

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ecorche.body.compile import skinned_points
-from ecorche.body.evaluate import LiveFrames
 from ecorche.body.garments import CoverReport, covers
+from ecorche.body.live_frames import LiveFrames
 
 FRAMES = 10
 """So many frames are looked at, evenly spread: measuring one takes longer than baking one."""

@@ -9,8 +9,8 @@ import numpy as np
 from ecorche.base.mesh import triangle_mesh
 from ecorche.base.names import unique
 from ecorche.body.character import SkinnedMesh
-from ecorche.body.evaluate import LiveFrames
 from ecorche.body.frames import Frame
+from ecorche.body.live_frames import LiveFrames
 from ecorche.body.take import Take
 from ecorche.errors import EcorcheError
 from ecorche.skin.normals import Normals

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from ecorche.body.character import Character
 from ecorche.body.compile import compile_body
-from ecorche.body.evaluate import LiveFrames
+from ecorche.body.live_frames import LiveFrames
 from ecorche.body.rig import joint_models, require_bound
 from ecorche.body.take import Take
 from ecorche.document.files import Rig
@@ -100,20 +100,17 @@ def perform(
         motion, report = _with_scapulae(motion, naming, report)
     if rate is not None:
         motion = resample(motion, rate=rate)
-    whole, clamped = motion, None
-    if frames is not None:
-        motion = motion.part(*frames)
+    clamped = None
     if limits:
-        motion, clamped = _within_limits(motion, character, rig, mapping)
+        unlimited = motion
+        motion, clamped = _within_limits(unlimited, character, rig, mapping)
+        if frames is not None:  # told of the part alone
+            clamped = _within_limits(unlimited.part(*frames), character, rig, mapping)[1]
     body = compile_body(character, skinning=skinning, rig=rig if muscles else None, activation=activation)
-    active, part_of = None, None
-    if frames is not None and body.activation is not None:
-        # muscles look around in time: what is cut away still counts, so that a part is a part of the whole
-        whole = _within_limits(whole, character, rig, mapping)[0] if limits else whole
-        active = body.activation.over(whole)[frames[0] : frames[1] + 1]
-        part_of = whole, *frames
-    live = LiveFrames(body, motion, posed, active, dynamics=setting, whole=part_of)
-    return Performance(Take(character, motion, live), report, clamped)
+    live = LiveFrames(body, motion, posed, dynamics=setting)
+    if frames is not None:
+        live = live.part(*frames)
+    return Performance(Take(character, live.motion, live), report, clamped)
 
 
 def _with_scapulae(motion: Motion, naming: Naming, report: RetargetReport) -> tuple[Motion, RetargetReport]:

@@ -83,7 +83,7 @@ def bake(
     from ecorche.base.files import require_folder
     from ecorche.body.bake import bake as bake_take
     from ecorche.body.cover_report import worn_through
-    from ecorche.body.evaluate import LiveFrames
+    from ecorche.body.live_frames import LiveFrames
     from ecorche.body.perform import perform
     from ecorche.cli.options import counted, frame_range, joint_mapping, progress_bar, report_to, use_threads
     from ecorche.cli.subject import (

@@ -168,7 +168,7 @@ def _require_clips(clips: list[Motion], options: dict[str, object]) -> None:
 
 def _played(performance: Performance) -> tuple[Motion, npt.NDArray[np.float64] | None]:
     """A motion on the character's own skeleton, and how active its muscles are."""
-    from ecorche.body.evaluate import LiveFrames
+    from ecorche.body.live_frames import LiveFrames
 
     motion, frames = performance.take.motion, performance.take.frames
     assert motion is not None  # of a performance

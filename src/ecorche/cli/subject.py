@@ -173,7 +173,7 @@ def subject_motion(character: Character, motion: Path | None, clip: str | None) 
 
 def line_notes(take: Take) -> tuple[str, ...]:
     """Action lines that did not come to rest where a command asked for them, a sentence each."""
-    from ecorche.body.evaluate import LiveFrames
+    from ecorche.body.live_frames import LiveFrames
 
     return take.frames.line_notes if isinstance(take.frames, LiveFrames) else ()
 

@@ -13,6 +13,7 @@ from typing import Annotated, Final, Literal
 from pydantic import AfterValidator, Field, model_validator
 
 from ecorche.base.names import suggestion
+from ecorche.document.coupling_spec import CouplingSpec
 from ecorche.document.fields import MapName, Share, Spec, refusal
 from ecorche.document.joint_spec import JointSpec, VirtualScapulaSpec
 from ecorche.document.line_spec import BodyTypeSpec, FieldSpec, LineMuscleSpec
@@ -212,6 +213,8 @@ class RigSpec(Spec):
     skeleton: SkeletonSpec = SkeletonSpec()
     skinning: SkinningSpec = SkinningSpec()
     muscles: MusclesSpec = MusclesSpec()
+    coupling: CouplingSpec = CouplingSpec()
+    """How the skin is bound to what lies beneath."""
     wrinkles: Mapping[str, WrinklesSpec] = Field(default_factory=dict)
     """Folds at joints that bend: at elbow, knee, wrist, waist or neck, or at a joint by its name."""
     maps: Mapping[MapName, MapRef] = Field(default_factory=dict)
@@ -231,6 +234,13 @@ class RigSpec(Spec):
                     f"there is no map {painted!r}",
                     f"Name it in maps, or write null. {suggestion(painted, self.maps)}",
                     place=(*place, "influence", "painted"),
+                )
+        for field, painted in self.coupling.maps():
+            if painted not in self.maps:
+                raise refusal(
+                    f"there is no map {painted!r}",
+                    f"Name it in maps, or write a number. {suggestion(painted, self.maps)}",
+                    place=("coupling", field),
                 )
         for name, loft in muscles.lofted.items():
             if name in muscles.named:

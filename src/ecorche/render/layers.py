@@ -20,8 +20,9 @@ import numpy.typing as npt
 
 from ecorche.base.names import suggestion
 from ecorche.body.ecorche_surfaces import surfaces_of
-from ecorche.body.evaluate import LiveFrames, Pose, evaluate
+from ecorche.body.evaluate import Pose, evaluate
 from ecorche.body.frames import Frame, Frames
+from ecorche.body.live_frames import LiveFrames
 from ecorche.body.take import Take
 from ecorche.errors import EcorcheError
 from ecorche.io.posed import frames_of

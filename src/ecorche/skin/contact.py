@@ -52,8 +52,7 @@ class SkinContact:
         self._tree, self._rings, self._rounds = RayTree(points, triangles), rings, rounds
         self._reach = np.full(len(points), reach, np.float32)
         self._remembered = np.full(len(points), -1, np.int32)
-        self._speaker = np.zeros(rings.place_count, np.int64)
-        self._speaker[rings.place[::-1]] = np.arange(len(points))[::-1]
+        self._speaker = rings.speakers()
         # so many rounds of smoothing spread a point over the span
         edge = float(np.median(rings.square_edge))
         self._bulge_rounds = int(np.clip(2.0 * span**2 / max(edge, 1e-12), 2, _MOST_ROUNDS))

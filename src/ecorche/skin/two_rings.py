@@ -52,6 +52,12 @@ class TwoRings:
         """How many places there are."""
         return len(self.starts) - 1
 
+    def speakers(self) -> Ints:
+        """The first vertex at every place, (places,)."""
+        first = np.zeros(self.place_count, np.int32)
+        first[self.place[::-1]] = np.arange(len(self.place), dtype=np.int32)[::-1]
+        return first
+
     def median(self, values: Singles, sure: npt.NDArray[np.bool_]) -> tuple[Singles, npt.NDArray[np.bool_]]:
         """Medians of the values (places,) that are sure, and where there was one.
 
@@ -61,11 +67,15 @@ class TwoRings:
         _median(self.starts, self.members, self.weights, values, sure, found, known)
         return found, known
 
-    def smoothed(self, values: Singles, strength: float, rounds: int) -> Singles:
-        """Values (places,) drawn towards the mean of their neighbours by ``strength`` 0 to 1, some times."""
+    def smoothed(self, values: Singles, strength: float | Singles, rounds: int) -> Singles:
+        """Values (places,) drawn some times towards the mean of their neighbours.
+
+        By ``strength`` 0 to 1, one for all or of each place.
+        """
+        share = np.ascontiguousarray(np.broadcast_to(np.float32(strength), values.shape))
         now, then = values.astype(np.float32), np.empty(len(values), np.float32)
         for _ in range(rounds):
-            _smooth(self.near_starts, self.near, self.near_weights, now, np.float32(strength), then)
+            _smooth(self.near_starts, self.near, self.near_weights, now, share, then)
             now, then = then, now
         return now
 
@@ -150,11 +160,13 @@ def _median(
 
 
 @njit(parallel=True, cache=True)  # type: ignore[untyped-decorator]
-def _smooth(starts: Ints, near: Ints, weights: Singles, now: Singles, strength: float, then: Singles) -> None:
+def _smooth(
+    starts: Ints, near: Ints, weights: Singles, now: Singles, strength: Singles, then: Singles
+) -> None:
     for place in prange(len(now)):
         mean = np.float32(0.0)
         for entry in range(starts[place], starts[place + 1]):
             mean += weights[entry] * now[near[entry]]
         if starts[place + 1] == starts[place]:
             mean = now[place]
-        then[place] = now[place] + strength * (mean - now[place])
+        then[place] = now[place] + strength[place] * (mean - now[place])

@@ -1,0 +1,298 @@
+"""The body's skin bound to its écorché, compiled: which coupling holds where, and what it asks of a frame.
+
+Every vertex belongs to regions as much as their joints move it, so that couplings blend where regions meet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from ecorche.base.mesh import triangle_mesh
+from ecorche.base.names import suggestion
+from ecorche.body.character import Character
+from ecorche.body.compile import Body
+from ecorche.body.ecorche_surfaces import EcorcheSurfaces, surfaces_of
+from ecorche.body.fit_for_muscles import times_a_person
+from ecorche.body.frames import PointSet
+from ecorche.body.garments import garment_transfers
+from ecorche.body.regions import by_joint, joint_regions
+from ecorche.document.coupling_spec import Coupling, CouplingSpec
+from ecorche.document.files import Rig
+from ecorche.errors import DocumentError, MeshError
+from ecorche.skeleton.naming.recognise import Naming, recognise
+from ecorche.skin.contact import SkinContact
+from ecorche.skin.delta_transfer import DeltaTransfer
+from ecorche.skin.even_stretch import EvenStretch
+from ecorche.skin.normals import Normals
+from ecorche.skin.over_ecorche import Reach, SkinOverEcorche
+from ecorche.skin.two_rings import TwoRings, two_rings
+from ecorche.skin.weights import SkinWeights
+
+Floats = npt.NDArray[np.float64]
+Singles = npt.NDArray[np.float32]
+
+RINGS, SIDES = 16, 12
+"""How finely muscles are divided that the skin keeps its distance to."""
+THICKEST = 0.05
+"""What 1 means in a painted map of thickness [m]."""
+LEFT_PLAIN = ("head", "hands", "feet")
+"""Regions that a height field leaves to plain skinning unless they are named."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class BodyCoupling:
+    """How one body's skin is bound; constant over time.
+
+    Attributes:
+        spec: What the rig says.
+        skin: Number of the mesh that is the body.
+        by_muscles: How much each muscle moves the skin in its own way, 0 to 1, (vertices,).
+        by_heights: How much of the correction is shown, 0 to 1, (vertices,).
+        over: The skin over the écorché; None where no region asks for it.
+        surfaces: The muscles beneath.
+        bones: Numbers of meshes that are bones.
+        rings: Neighbours of the skin's vertices.
+        normals: The plan for the skin's normals.
+        contact: Skin against skin; None for none.
+        stretch: Skin along itself.
+        garments: How every other mesh follows the body.
+    """
+
+    spec: CouplingSpec
+    skin: int
+    by_muscles: Singles
+    by_heights: Singles
+    over: SkinOverEcorche | None
+    surfaces: EcorcheSurfaces
+    bones: tuple[int, ...]
+    rings: TwoRings
+    normals: Normals
+    contact: SkinContact | None
+    stretch: EvenStretch
+    garments: tuple[DeltaTransfer | None, ...]
+
+    def __repr__(self) -> str:
+        return f"BodyCoupling({self.spec.everywhere}, {self.surfaces.vertex_count} points beneath)"
+
+    def correction(
+        self, points: Sequence[PointSet], moved: Floats, bulge: Floats, meshes: Floats | None
+    ) -> Singles:
+        """How far each place of the skin moves along its normal in a pose [m], (places,), unfiltered in time.
+
+        Args:
+            points: Of every mesh by plain skinning.
+            moved: ``M − I`` of the character's joints, (joints, 4, 4).
+            bulge: T of the muscles that are no meshes.
+            meshes: Vertices of those that are.
+        """
+        skin, up = points[self.skin], self.up(points[self.skin])
+        found = np.zeros(self.rings.place_count, np.float32)
+        speaker = self.rings.speakers()
+        if self.over is not None:
+            beneath = self.surfaces.points(moved, bulge, meshes)
+            beneath = np.concatenate([beneath, *(points[bone] for bone in self.bones)])
+            found = self.by_heights[speaker] * self.over.correction(skin, up, beneath)
+        if self.contact is not None:
+            there = skin + found[self.rings.place][:, None] * up
+            found = found + self.contact.correction(there, up)[speaker]
+        return found
+
+    def up(self, skin: PointSet) -> PointSet:
+        """Unit normals of the skin, one a vertex, (vertices, 3)."""
+        (normals,) = self.normals.apply([skin])
+        assert normals is not None
+        return normals
+
+    def applied(
+        self,
+        points: Sequence[PointSet],
+        plain: Sequence[PointSet],
+        muscled: Sequence[PointSet] | None,
+        correction: Singles,
+    ) -> tuple[PointSet, ...]:
+        """Points of every mesh [m] after muscles and correction have moved them.
+
+        Args:
+            points: What is moved: plainly skinned points, with blend shapes.
+            plain: The same without blend shapes.
+            muscled: The same with what muscles do in their own ways; None where no region asks for it.
+            correction: Along the normals, (places,), filtered in time.
+        """
+        skin = plain[self.skin]
+        up = self.up(skin)
+        less = -correction[self.rings.place][:, None] * up
+        if muscled is not None:
+            less -= self.by_muscles[:, None] * (muscled[self.skin] - skin)
+        less -= self.stretch.along(skin - less, up)
+        # subtracted, so that a coordinate that is minus zero keeps its sign at bind
+        moved = [p if p is not q else p.copy() for p, q in zip(points, plain, strict=True)]
+        moved[self.skin] = points[self.skin] - (less + np.float32(0.0))
+        for number, garment in enumerate(self.garments):
+            if garment is not None:
+                moved[number] = garment.apply(-less, points[number])
+        return tuple(moved)
+
+    def feed(self, update: Callable[[bytes], object]) -> None:
+        """Give everything that the skin's binding depends on to a hash, so that a bake knows its own."""
+        update(self.spec.model_dump_json().encode() + self.by_muscles.tobytes() + self.by_heights.tobytes())
+        update(self.surfaces.triangles.tobytes() + repr(self.bones).encode())
+
+
+def compile_coupling(body: Body, rig: Rig, bind: Sequence[PointSet]) -> BodyCoupling | None:
+    """Bind a body's skin as its rig says; None where every muscle moves it in its own way alone.
+
+    Args:
+        body: The body with its muscles.
+        rig: The rig.
+        bind: Skinned points of every mesh in the skeleton's bind pose [m].
+    """
+    spec, character = rig.spec.coupling, body.character
+    said = {spec.everywhere, *spec.regions.values()}
+    if said == {"muscles"}:
+        return None
+    mesh = character.body(rig.spec.body)
+    skin, weights = character.meshes.index(mesh), mesh.weights
+    assert weights is not None  # body() gives skinned meshes only
+    naming = recognise(character.skeleton, rig.spec.skeleton.mapping or None)
+    share = _shares(spec, character, naming, weights, f"{rig.source}, coupling.regions")
+    points, triangles = bind[skin], _outwards(bind[skin], mesh.mesh.triangles())
+    normals = Normals([triangle_mesh(mesh.name, points, triangles)])
+    (up,) = normals.apply([points])
+    assert up is not None
+    rings = two_rings(points, triangles)
+    held, scale = 1.0 - share["plain"], times_a_person(character.skeleton, naming)
+    over = None
+    surfaces = surfaces_of(body, rings=RINGS, sides=SIDES)
+    bones = tuple(_bone(character, name, rig) for name in spec.bones)
+    by_heights = share["height_field"] + share["fascia"]
+    if by_heights.any():
+        over = _over(body, rig, points, up, rings, surfaces, bones, bind, share["fascia"], scale)
+    touching = SkinContact(points, up, triangles, rings, reach=0.025 * scale, span=0.015 * scale)
+    return BodyCoupling(
+        spec=spec,
+        skin=skin,
+        by_muscles=share["muscles"].astype(np.float32),
+        by_heights=(by_heights * _painted(spec.intensity, "intensity", rig, mesh.name, len(points))).astype(
+            np.float32
+        ),
+        over=over,
+        surfaces=surfaces,
+        bones=bones,
+        rings=rings,
+        normals=normals,
+        contact=touching if spec.contact else None,
+        stretch=EvenStretch(
+            points, up, rings, held * _painted(spec.slide, "slide", rig, mesh.name, len(points))
+        ),
+        garments=garment_transfers(character, skin, bind),
+    )
+
+
+def _outwards(points: PointSet, triangles: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
+    """Triangles whose normals point out of what they enclose, whichever way the file has them."""
+    a, b, c = (points[triangles[:, k]].astype(np.float64) for k in range(3))
+    volume = float(np.sum(np.cross(a, b) * c))
+    return triangles if volume >= 0.0 else np.ascontiguousarray(triangles[:, ::-1])
+
+
+def _shares(
+    spec: CouplingSpec, character: Character, naming: Naming, weights: SkinWeights, where: object
+) -> dict[Coupling, Floats]:
+    """How much of each coupling every vertex has, together 1, each (vertices,)."""
+    skeleton, said = character.skeleton, dict(spec.regions)
+    if spec.everywhere in ("height_field", "fascia"):
+        there = joint_regions(skeleton, naming)
+        for region in LEFT_PLAIN:
+            if region in there:
+                said.setdefault(region, "plain")
+    kinds = np.array(by_joint(said, spec.everywhere, skeleton, naming, where))
+    vertex = np.repeat(np.arange(weights.vertex_count), np.diff(weights.starts))
+    each: dict[Coupling, Floats] = {
+        kind: _sums(vertex, weights.weights * (kinds[weights.joints] == kind), weights.vertex_count)
+        for kind in get_args(Coupling)
+    }
+    total = np.maximum(sum(each.values()), 1e-12)
+    return {kind: share / total for kind, share in each.items()}
+
+
+def _sums(index: npt.NDArray[np.intp], values: npt.NDArray[np.floating], count: int) -> Floats:
+    return np.asarray(np.bincount(index, values, count), np.float64)
+
+
+def _over(
+    body: Body,
+    rig: Rig,
+    points: PointSet,
+    up: PointSet,
+    rings: TwoRings,
+    surfaces: EcorcheSurfaces,
+    bones: Sequence[int],
+    bind: Sequence[PointSet],
+    bridged: Floats,
+    scale: float,
+) -> SkinOverEcorche:
+    character, spec, count = body.character, rig.spec.coupling, len(points)
+    mesh = character.body(rig.spec.body).name
+    still = np.zeros((character.skeleton.joint_count, 4, 4))
+    meshes = None if body.lines is None else body.lines.points(still)
+    beneath, triangles = [surfaces.points(still, body.bulge(None), meshes)], [surfaces.triangles]
+    parts = [surfaces.muscle[surfaces.triangles[:, 0]]]
+    for number, bone in enumerate(bones):
+        corners = character.meshes[bone].mesh.triangles()
+        triangles.append(corners + sum(map(len, beneath)))
+        beneath.append(bind[bone])
+        parts.append(np.full(len(corners), len(surfaces.names) + number))
+    if not sum(map(len, triangles)):
+        raise DocumentError(
+            "the skin shall keep its distance to muscles and bones, and there are none",
+            where=f"{rig.source}, coupling",
+            remedy="Give it muscles with `ecorche rig`, name its bones in coupling.bones, or write plain",
+        )
+    thickness = None
+    if spec.thickness is not None:
+        unit = THICKEST if isinstance(spec.thickness, str) else 1.0
+        thickness = unit * _painted(spec.thickness, "thickness", rig, mesh, count)
+    return SkinOverEcorche(
+        points,
+        up,
+        rings,
+        np.concatenate(beneath),
+        np.concatenate(triangles),
+        np.concatenate(parts).astype(np.int32),
+        bridged=bridged,
+        stiffness=_painted(spec.stiffness, "stiffness", rig, mesh, count),
+        thickness=thickness,
+        reach=Reach().scaled(scale),
+    )
+
+
+def _painted(value: float | str, field: str, rig: Rig, mesh: str, count: int) -> Floats:
+    """A number for all vertices, or that of each from a map, (vertices,)."""
+    if not isinstance(value, str):
+        return np.full(count, float(value))
+    where = f"{rig.source}, coupling.{field}"
+    if value not in rig.maps:
+        raise DocumentError(f"there is no map {value!r}", where=where, remedy="Paint it, or write a number")
+    if rig.spec.maps[value].mesh != mesh:
+        raise DocumentError(
+            f"the map {value!r} is painted on {rig.spec.maps[value].mesh!r}, the body is {mesh!r}",
+            where=where,
+            remedy="Paint it on the body",
+        )
+    return np.asarray(rig.maps[value], np.float64)
+
+
+def _bone(character: Character, name: str, rig: Rig) -> int:
+    names = [mesh.name for mesh in character.meshes]
+    if name not in names:
+        raise MeshError(
+            f"there is no mesh {name!r} of bones",
+            where=f"{rig.source}, coupling.bones",
+            remedy=suggestion(name, names),
+        )
+    return names.index(name)

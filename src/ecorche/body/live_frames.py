@@ -1,0 +1,179 @@
+"""Frames of a body in motion, computed when asked for."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from ecorche.body.compile import Body
+from ecorche.body.evaluate import Pose, posed_points, skin_correction
+from ecorche.body.frames import Frame, Frames
+from ecorche.dynamics.setting import Dynamics
+from ecorche.errors import MotionError
+from ecorche.skeleton.kinematics import difference_from_bind
+from ecorche.skeleton.motion import Motion
+from ecorche.skin.time_filter import Following, around
+
+if TYPE_CHECKING:
+    from ecorche.body.lines import LineMotion
+
+Floats = npt.NDArray[np.float64]
+Singles = npt.NDArray[np.float32]
+
+KEPT = 64
+"""Corrections of so many frames are kept, as those next to them ask for them again."""
+
+
+class LiveFrames:
+    """Frames of a body in motion.
+
+    Args:
+        body: The compiled character.
+        motion: Its joints over time, on the body's own skeleton.
+        posed: A posed cache with as many frames, which replaces our skinning.
+        activation: Of each muscle, (frames, muscles); None asks the body's own source about this motion.
+        dynamics: Whether muscles on action lines swing after the bones.
+
+    Attributes:
+        activation: Of each muscle, shape (frames, muscles); None for a body without muscles.
+    """
+
+    def __init__(
+        self,
+        body: Body,
+        motion: Motion,
+        posed: Frames | None = None,
+        activation: Floats | None = None,
+        *,
+        dynamics: Dynamics = Dynamics.OFF,
+    ) -> None:
+        if motion.skeleton is not body.character.skeleton:
+            raise MotionError(
+                f"motion {motion.name!r} is made for another skeleton",
+                where=body.character.name,
+                remedy="Retarget it to this character first",
+            )
+        if posed is not None and len(posed) != motion.frame_count:
+            raise MotionError(
+                f"the posed cache has {len(posed)} frames, motion {motion.name!r} has {motion.frame_count}",
+                where=body.character.name,
+                remedy="Use the motion that the cache was made with",
+            )
+        self.body, self.motion, self.posed = body, motion, posed
+        self.times = motion.times
+        if activation is None and body.activation is not None:
+            activation = body.activation.over(motion)
+        self.activation, self.dynamics = activation, dynamics
+        self._whole, self._first = self, 0
+        self._corrections: OrderedDict[int, Singles] = OrderedDict()
+
+    def part(self, first: int, last: int) -> LiveFrames:
+        """The frames from the first to the last as they are in the whole.
+
+        What looks around in time, or has a history, sees what was cut away.
+        """
+        cut = object.__new__(type(self))
+        cut.body, cut.dynamics = self.body, self.dynamics
+        cut.posed = None if self.posed is None else _Part(self.posed, first, last)
+        cut.motion = self.motion.part(first, last)
+        cut.times = cut.motion.times
+        cut.activation = None if self.activation is None else self.activation[first : last + 1]
+        cut._whole, cut._first = self._whole, self._first + first
+        return cut
+
+    @cached_property
+    def lines(self) -> LineMotion | None:
+        """The muscles on action lines through the motion; None for a body without."""
+        if self.body.lines is None:
+            return None
+        if self._whole is self:
+            return self.body.lines.over(self.motion, self.dynamics)
+        whole = self._whole.lines
+        assert whole is not None
+        return whole.part(self._first, self._first + len(self) - 1)
+
+    @property
+    def line_notes(self) -> tuple[str, ...]:
+        """Lines that did not come to rest, a sentence each; none before anything has asked where they are."""
+        lines: LineMotion | None = self.__dict__.get("lines")
+        return () if lines is None else lines.notes
+
+    def line_points(self, index: int) -> Floats:
+        """Vertices of all muscles on action lines in a frame [m], (vertices, 3); none of a body without."""
+        if self.lines is None:
+            return np.zeros((0, 3))
+        active = None if self.activation is None else self.activation[index]
+        return self.lines.points(index, self.body.activations(active)[2])
+
+    def __len__(self) -> int:
+        return self.motion.frame_count
+
+    def __getitem__(self, index: int) -> Frame:
+        if self._whole is not self:
+            return self._whole[self._first + index]
+        pose = self.pose(index)
+        moved = difference_from_bind(self.body.character.skeleton, pose.local)
+        points = posed_points(self.body, pose, moved, self._filtered(index))
+        return Frame(time=pose.time, points=points, normals=self.body.normals.apply(points))
+
+    def pose(self, index: int) -> Pose:
+        """The pose of a frame."""
+        motion = self.motion
+        return Pose(
+            local=motion.local[index],
+            time=float(motion.times[index]),
+            morph_weights={name: float(w[index]) for name, w in motion.morph_weights.items()},
+            posed=None if self.posed is None else self.posed[index].points,
+            activation=None if self.activation is None else self.activation[index],
+        )
+
+    def _filtered(self, index: int) -> Singles | None:
+        """What the coupling asks for in a frame, filtered in time; None for a body without."""
+        if self.body.coupling is None:
+            return None
+        spec = self.body.coupling.spec
+        if spec.time_filter == "following":
+            return self._followed[index]
+        first, weights = around(self.times, index, spec.seconds)
+        total = np.zeros(self.body.coupling.rings.place_count)
+        for number, weight in enumerate(weights.tolist(), start=first):
+            total += weight * self._correction(number)
+        return total.astype(np.float32)
+
+    @cached_property
+    def _followed(self) -> list[Singles]:
+        """The same from what was alone, of all frames."""
+        assert self.body.coupling is not None
+        follow = Following(self.body.coupling.spec.seconds)
+        return [follow.at(float(time), self._correction(n)) for n, time in enumerate(self.times)]
+
+    def _correction(self, index: int) -> Singles:
+        """What the coupling asks for in a frame by itself, (places,)."""
+        found = self._corrections.get(index)
+        if found is None:
+            pose = self.pose(index)
+            moved = difference_from_bind(self.body.character.skeleton, pose.local)
+            meshes = None if self.body.lines is None else self.line_points(index)
+            found = skin_correction(self.body, pose, moved, meshes=meshes)
+            self._corrections[index] = found
+            if len(self._corrections) > KEPT:
+                self._corrections.popitem(last=False)
+        return found
+
+
+class _Part:
+    """Frames from the first to the last of some."""
+
+    def __init__(self, frames: Frames, first: int, last: int) -> None:
+        self._frames, self._first = frames, first
+        self.times = frames.times[first : last + 1]
+
+    def __len__(self) -> int:
+        return len(self.times)
+
+    def __getitem__(self, index: int) -> Frame:
+        return self._frames[self._first + index]
