@@ -5,7 +5,7 @@ Every vertex belongs to regions as much as their joints move it, so that couplin
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import get_args
 
@@ -190,6 +190,19 @@ def compile_coupling(body: Body, rig: Rig, bind: Sequence[PointSet]) -> BodyCoup
             points, up, rings, held * _painted(spec.slide, "slide", rig, mesh.name, len(points))
         ),
         garments=garment_transfers(character, skin, bind),
+    )
+
+
+def require_regions(
+    spec: CouplingSpec, character: Character, mapping: Mapping[str, str], where: object
+) -> None:
+    """Refuse regions and joints that the character has not."""
+    by_joint(
+        spec.regions,
+        spec.everywhere,
+        character.skeleton,
+        recognise(character.skeleton, mapping or None),
+        where,
     )
 
 

@@ -1,6 +1,6 @@
 """Muscles that are meshes on action lines, compiled: joints and activations in, the vertices of muscles out.
 
-They stand beside the muscles that move the skin; the skin does not follow them yet.
+The skin follows them by its coupling (`coupling`), not by a way of their own.
 """
 
 from __future__ import annotations

@@ -8,6 +8,7 @@ from pathlib import Path
 import typer
 
 from ecorche.cli.activation import ACTIVATION, WITHOUT_MUSCLES, activation_source
+from ecorche.cli.coupling import COUPLING, require_rig_for, with_coupling
 from ecorche.cli.options import MESH, MORPH_TARGETS, TANGENTS, USD_AS, UsdAs
 
 
@@ -58,6 +59,7 @@ def bake(
     ),
     activation: str | None = ACTIVATION,
     without_muscles: bool = WITHOUT_MUSCLES,
+    coupling: list[str] = COUPLING,
     dynamics: Swing = typer.Option(
         Swing.off,
         help="oscillation: muscles that are meshes swing after the bones; frames then depend on all before.",
@@ -106,13 +108,15 @@ def bake(
     subject = read_subject(character)
     require_not_read(output, subject.character, motion)
     chosen = subject_motion(subject.character, motion, clip)
+    rig = require_rig_for(coupling, subject.rig, without_muscles)
+    rig = None if rig is None else with_coupling(rig, coupling, subject.character)
     performance = perform(
         subject.character,
         chosen,
         feet=feet.value,
         rate=rate,
         frames=kept,
-        rig=subject.rig,
+        rig=rig,
         limits=limits or None,
         skinning=None if skinning is None else skinning.value,
         mapping=names,

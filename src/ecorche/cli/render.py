@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from ecorche.cli.activation import ACTIVATION, WITHOUT_MUSCLES, activation_source
+from ecorche.cli.coupling import COUPLING, require_rig_for, with_coupling
 
 if TYPE_CHECKING:
     from ecorche.body.take import Take
@@ -68,6 +69,7 @@ def render(
     ),
     activation: str | None = ACTIVATION,
     without_muscles: bool = WITHOUT_MUSCLES,
+    coupling: list[str] = COUPLING,
     skeleton: bool = typer.Option(False, "--skeleton", help="Draw the bones over the skin."),
 ) -> None:
     """Draw a take: a film as .mp4 or .gif, one frame or a sheet of frames, layers and views as .png.
@@ -91,10 +93,12 @@ def render(
     part = None if focus is None else Focus(listed(focus, "--focus"), radius)
     subject = read_subject(file)
     chosen = subject_motion(subject.character, motion, clip)
+    rig = require_rig_for(coupling, subject.rig, without_muscles)
+    rig = None if rig is None else with_coupling(rig, coupling, subject.character)
     take = perform(
         subject.character,
         chosen,
-        rig=subject.rig,
+        rig=rig,
         muscles=not without_muscles,
         activation=None if without_muscles else activation_source(activation, subject),
     ).take
@@ -103,7 +107,7 @@ def render(
     else:
         from ecorche.render.layers import Layers
 
-        shown, rig = Layers(take), subject.rig
+        shown = Layers(take)
         if rig is not None and rig.spec.muscles.lofted:
             from ecorche.body.extract_muscles import found_in_skin
 

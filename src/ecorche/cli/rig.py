@@ -9,6 +9,7 @@ from pathlib import Path
 
 import typer
 
+from ecorche.cli.coupling import COUPLING, with_coupling
 from ecorche.errors import EcorcheError, WriteError
 
 
@@ -59,7 +60,7 @@ def rig(
     as_lines: PathModel | None = typer.Option(
         None,
         help="Make the anatomical muscles meshes on action lines: drawn tight over bones (admissible), or"
-        " springs (elastic). Such muscles do not move the skin yet.",
+        " springs (elastic). They move the skin by --coupling fascia or height_field.",
     ),
     anatomy: Path | None = typer.Option(
         None,
@@ -70,6 +71,7 @@ def rig(
     bulk: float | None = typer.Option(
         None, min=0.3, max=3.0, help="With --anatomy or --as-lines: how muscular, 1 as modelled."
     ),
+    coupling: list[str] = COUPLING,
     joint_map: Path | None = typer.Option(
         None, help="JSON of the template's joint names to this character's, where names do not tell."
     ),
@@ -172,6 +174,7 @@ def rig(
         with _working("finding muscles in the skin"):
             made, adjusted = with_adjusted_muscles(made, subject, keep=keep)
         told += adjusted.lines()
+    made = with_coupling(made, coupling, subject)
     spec = write_rig(target, made)
     for line in told:
         typer.echo(line)
@@ -185,7 +188,9 @@ def rig(
     if spec.muscles.lofted:
         typer.echo(f"list, mark, merge or remove them: ecorche muscles {target}")
     if spec.muscles.lines:
-        typer.echo(f"list them: ecorche info {target}; they do not move the skin yet")
+        if spec.coupling.everywhere == "muscles":
+            typer.echo("muscles that are meshes move the skin with --coupling fascia, here or in a bake")
+        typer.echo(f"list them: ecorche info {target}")
     if spec.muscles.count:
         typer.echo(f"see it: ecorche render {target} --layers muscles -o {target.with_suffix('.png')}")
     typer.echo(f"move it: ecorche bake {target} --motion MOTION -o {target.with_suffix('.usdc')}")

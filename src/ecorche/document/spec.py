@@ -86,7 +86,7 @@ class MusclesSpec(Spec):
     lofted: Mapping[Name, LoftedMuscleSpec] = Field(default_factory=dict)
     """Each muscle found in the skin, by its own name."""
     lines: Mapping[Name, LineMuscleSpec] = Field(default_factory=dict)
-    """Each muscle that is a mesh on action lines, by its own name. They do not move the skin yet."""
+    """Each muscle that is a mesh on action lines, by its own name. They move the skin by `coupling`."""
     fields: Mapping[Name, FieldSpec] = Field(default_factory=dict)
     """What bends action lines, such as bones, by name."""
     volume: Literal["exact", "two_cone"] = "exact"
