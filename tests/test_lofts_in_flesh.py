@@ -13,6 +13,7 @@ import trimesh
 from characters import tube
 from conftest import Figure
 from ecorche.base.rotations import matrix_from_xyzw, normalise, xyzw_from_axis_angle
+from ecorche.base.threads import at_most_threads
 from ecorche.base.transforms import compose
 from ecorche.muscles.loft_flesh import SIDES, STATIONS
 from ecorche.muscles.loft_mesh import loft_surfaces
@@ -165,6 +166,29 @@ def test_what_tapers_out_of_the_skin_is_drawn_in_to_it(front: tuple[LoftedMuscle
     assert deep.any()
     assert not deep.all()
     np.testing.assert_allclose(after[deep], before[deep], atol=1e-15)
+
+
+def test_all_muscles_at_once_are_each_by_itself_on_any_number_of_threads(data: Path) -> None:
+    who = file(data, "male_muscular")
+    posed = posed_muscles(who, held(who, "raise"))
+    count, sides = len(posed.lofts.muscles), 11
+    u = np.sort(np.random.default_rng(0).uniform(size=(count, 21)), axis=1)
+    together = posed.all_rings(u, sides)
+    with at_most_threads(1):
+        again = posed.lofts.posed(posed.difference, posed.bulge).all_rings(u, sides)
+    assert together.tobytes() == again.tobytes()
+    angle = 2.0 * np.pi * np.arange(sides) / sides
+    for number in range(0, count, 3):
+        np.testing.assert_allclose(together[number], posed.rings(number, u[number], angle), atol=1e-12)
+
+
+def test_a_body_without_such_muscles_has_no_surfaces() -> None:
+    limb = tube(rings=9, around=8)
+    none = Lofts([], limb.skeleton)
+    for lofts in (none, none.within(tuple)):
+        posed = lofts.posed(np.zeros((limb.skeleton.joint_count, 4, 4)))
+        assert loft_surfaces(lofts).points(posed).shape == (0, 3)
+        assert posed.volumes().shape == (0,)
 
 
 def test_the_volume_within_rings_is_that_of_their_closed_mesh() -> None:

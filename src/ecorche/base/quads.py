@@ -273,5 +273,5 @@ for _symbol, _instruction in (
 def fours(values: npt.NDArray[np.generic]) -> npt.NDArray[Any]:
     """Values (n, ...) of n things as quads (groups, ..., 4); the last thing is repeated to fill up."""
     number = np.minimum(np.arange(-(-len(values) // WIDTH) * WIDTH), len(values) - 1)
-    grouped = values[number].reshape(-1, WIDTH, *values.shape[1:])
+    grouped = values[number].reshape(len(number) // WIDTH, WIDTH, *values.shape[1:])
     return np.ascontiguousarray(np.moveaxis(grouped, 1, -1))

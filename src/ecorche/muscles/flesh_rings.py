@@ -1,8 +1,6 @@
 """Rings of points round muscles carried by the flesh they lie in; for compiled loops.
 
-The four points side by side in a ring go through the loop together (`quads`): the flesh round one ring is
-moved by the same few joints, only their shares differ from side to side. Each muscle is drawn by itself, so
-that any number of threads gives the same bits.
+Each muscle is drawn by itself, so that any number of threads gives the same bits.
 """
 
 from __future__ import annotations
@@ -14,13 +12,13 @@ import numpy.typing as npt
 from numba import njit, prange
 
 import ecorche.base.threads  # noqa: F401  settings that must precede the first parallel kernel
-from ecorche.base.quads import WIDTH, fours, quad, read_quad, write_quad, write_rows
+from ecorche.base.quads import WIDTH, quad, read_quad, write_quad, write_rows
+from ecorche.muscles.flesh_shares import FleshShares, step_of
 from ecorche.muscles.ring_volume import dilation, tried_volumes
-from ecorche.muscles.triples import dot, plus, read
+from ecorche.muscles.triples import read
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
-Naturals = npt.NDArray[np.uint32]
 
 # columns of a ring: its centre and unit directions at bind, the half-axis along side at bind and how that
 # follows the belly's, how much it swells by dilation
@@ -36,47 +34,27 @@ class FleshRings(NamedTuple):
     Attributes:
         rings: Numbers of each ring, in the columns above, (M R, RING_COLUMNS).
         muscles: Numbers of each muscle, in the columns above, (M, MUSCLE_COLUMNS).
-        starts: Borders of the joints of each ring, (M R + 1,).
-        joints: Which joints move the flesh round the rings, (N,).
-        shares: By how much, at the sides by fours, (N G, 4).
         cosines, sines: Of the sides' angles by fours, (G, 4).
-        named: Which points of a muscle the fours of its rings are, (R G, 4).
         vertices: Borders of the muscles' vertices, (M + 1,).
         used: First and last ring of each that has vertices, (M, 2); a pointed end has none.
     """
 
     rings: Floats
     muscles: Floats
-    starts: Ints
-    joints: Ints
-    shares: Floats
     cosines: Floats
     sines: Floats
-    named: Naturals
     vertices: Ints
     used: Ints
 
 
-def shares_by_ring(shares: Floats) -> tuple[Ints, Ints, Floats]:
-    """Starts, joints and shares of `FleshRings` from shares of all joints, (rings, A, joints)."""
-    ring, joints = np.nonzero((shares != 0.0).any(axis=1))
-    starts = np.searchsorted(ring, np.arange(len(shares) + 1))
-    found = fours(np.moveaxis(shares[ring, :, joints], 1, 0))  # (G, N, 4)
-    return starts, joints, np.ascontiguousarray(np.moveaxis(found, 1, 0)).reshape(-1, WIDTH)
-
-
-def named_points(rings: int, sides: int) -> Naturals:
-    """``named`` of `FleshRings`."""
-    named = np.arange(rings)[:, None, None] * sides + fours(np.arange(sides))
-    return np.ascontiguousarray(named.reshape(-1, WIDTH), np.uint32)
-
-
 @njit(cache=True)  # type: ignore[untyped-decorator]
-def held(kept: FleshRings, moved: Floats, change: Floats, bulge: Floats, volumes: Floats) -> None:
+def held(
+    kept: FleshRings, flesh: FleshShares, moved: Floats, change: Floats, bulge: Floats, volumes: Floats
+) -> None:
     """What the carried surfaces hold before they dilate [m³], (M,); arguments as in `draw`."""
-    points, swelling, memory = _memory(kept)
+    points, swelling, memory = _memory(kept, flesh)
     for muscle in range(len(kept.muscles)):
-        _carry(kept, muscle, moved, change[muscle], bulge[muscle], points, swelling)
+        _carry(kept, flesh, muscle, moved, change[muscle], bulge[muscle], points, swelling)
         tried_volumes(points, swelling, len(kept.rings) // len(kept.muscles), memory)
         volumes[muscle] = memory[0, 1]
 
@@ -84,6 +62,7 @@ def held(kept: FleshRings, moved: Floats, change: Floats, bulge: Floats, volumes
 @njit(parallel=True, cache=True, error_model="numpy")  # type: ignore[untyped-decorator]
 def draw(
     kept: FleshRings,
+    flesh: FleshShares,
     volumes: Floats,
     moved: Floats,
     change: Floats,
@@ -95,6 +74,7 @@ def draw(
 
     Args:
         kept: What no frame changes.
+        flesh: What moves the flesh round the rings.
         volumes: What each surface holds at bind [m³], (M,).
         moved: ``M − I`` of the joints, (joints, 16).
         change: Of the belly's thickness [m], (M,).
@@ -103,8 +83,8 @@ def draw(
         vertices: What is filled.
     """
     for muscle in prange(len(kept.muscles)):
-        points, swelling, memory = _memory(kept)
-        _carry(kept, muscle, moved, change[muscle], bulge[muscle], points, swelling)
+        points, swelling, memory = _memory(kept, flesh)
+        _carry(kept, flesh, muscle, moved, change[muscle], bulge[muscle], points, swelling)
         tried_volumes(points, swelling, len(kept.rings) // len(kept.muscles), memory)
         d, own = change[muscle], kept.muscles
         more = d * (own[muscle, GRADIENT] + d * own[muscle, SQUARE]) / own[muscle, CONSTANT]
@@ -113,9 +93,9 @@ def draw(
 
 
 @njit(inline="always")  # type: ignore[untyped-decorator]
-def _memory(kept: FleshRings) -> tuple[Floats, Floats, Floats]:
+def _memory(kept: FleshRings, flesh: FleshShares) -> tuple[Floats, Floats, Floats]:
     """For points of a muscle, how they move by dilation, and two rings of them."""
-    size = int(kept.named[-1, WIDTH - 1]) + 1
+    size = int(flesh.named[-1, WIDTH - 1]) + 1
     sides = size // (len(kept.rings) // len(kept.muscles))
     return np.empty((size, WIDTH)), np.empty((size, WIDTH)), np.empty((1 + 6 * sides, WIDTH))
 
@@ -123,6 +103,7 @@ def _memory(kept: FleshRings) -> tuple[Floats, Floats, Floats]:
 @njit(cache=True, error_model="numpy")  # type: ignore[untyped-decorator]
 def _carry(
     kept: FleshRings,
+    flesh: FleshShares,
     muscle: int,
     moved: Floats,
     change: float,
@@ -147,17 +128,9 @@ def _carry(
             x = centre[0] + (across * out[0] + beside * side[0])
             y = centre[1] + (across * out[1] + beside * side[1])
             z = centre[2] + (across * out[2] + beside * side[2])
-            step = (none, none, none)
-            for k in range(kept.starts[row], kept.starts[row + 1]):
-                joint, share = kept.joints[k], read_quad(kept.shares, k * groups + group)
-                way = (
-                    dot(read(moved, joint, 0), (x, y, z)) + moved[joint, 3],
-                    dot(read(moved, joint, 4), (x, y, z)) + moved[joint, 7],
-                    dot(read(moved, joint, 8), (x, y, z)) + moved[joint, 11],
-                )
-                step = plus(step, share, way)
+            step = step_of(flesh, moved, row, group, groups, (x, y, z), 1.0)
             there = (x + step[0], y + step[1], z + step[2], none)
-            write_rows(points, kept.named, ring * groups + group, WIDTH, 0, there)
+            write_rows(points, flesh.named, ring * groups + group, WIDTH, 0, there)
         # from the outmost point of each ring
         outmost = read_quad(points, ring * sides)
         for i in range(ring * sides, (ring + 1) * sides):

@@ -40,9 +40,14 @@ class Flesh(NamedTuple):
         """
         return self._matrices(difference, _along(self.weights, u).mean(axis=1))
 
+    def at(self, u: Floats, angle: Floats) -> tuple[Floats, Floats]:
+        """Shares (K, A, n) and inset [m] (K, A, 3) at shares u (K,) of the length and angles (A,)."""
+        shares, inset = (_round(_along(values, u), angle) for values in (self.weights, self.inset))
+        return shares, inset
+
     def carried(self, difference: Floats, u: Floats, angle: Floats, points: Floats) -> Floats:
         """Points at bind (K, A, 3) [m], at shares u (K,) and angles (A,) round the muscle, as posed."""
-        shares, inset = (_round(_along(values, u), angle) for values in (self.weights, self.inset))
+        shares, inset = self.at(u, angle)
         return moved(self._matrices(difference, shares), points + inset)
 
     def _matrices(self, difference: Floats, shares: Floats) -> Floats:

@@ -82,21 +82,17 @@ class LoftSurfaces:
                 f"a pose of {len(posed.lofts.muscles)} muscles does not fit surfaces of {len(self.u)}",
                 remedy="Give a pose of the muscles these surfaces were made for",
             )
-        found = [self._muscle(posed, muscle) for muscle in range(len(self.u))]
-        return np.concatenate([np.zeros((0, 3)), *found])
-
-    def _muscle(self, posed: PosedLofts, muscle: int) -> Floats:
-        """Origin, rings and insertion of one muscle, (vertices, 3)."""
-        angle = 2.0 * np.pi * np.arange(self.sides) / self.sides
-        u, junction = self.u[muscle], self._junctions[muscle]
-        rings = posed.rings(muscle, u, angle)
-        ends = posed.rings(muscle, [0.0, 1.0], angle[:1])[:, 0]
-        if junction is not None:
-            bridge = _bridge(posed, muscle, junction, u, angle)
-            own = (u - junction.ring) * (1 - 2 * junction.end) >= 0.0
-            rings = np.where(own[:, None, None], rings, bridge)
-            ends[junction.end] = rings[-junction.end].mean(axis=0)
-        return np.concatenate([ends[:1], rings.reshape(-1, 3), ends[1:]])
+        count, angle = len(self.u), 2.0 * np.pi * np.arange(self.sides) / self.sides
+        everywhere = posed.all_rings(np.pad(self.u, ((0, 0), (1, 1)), constant_values=(0.0, 1.0)), self.sides)
+        rings, ends = everywhere[:, 1:-1], everywhere[:, [0, -1], 0]
+        for muscle, junction in enumerate(self._junctions):
+            if junction is not None:
+                u = self.u[muscle]
+                own = (u - junction.ring) * (1 - 2 * junction.end) >= 0.0
+                rings[muscle, ~own] = _bridge(posed, muscle, junction, u[~own], angle)
+                ends[muscle, junction.end] = rings[muscle, -junction.end].mean(axis=0)
+        around = rings.reshape(count, self.u.shape[1] * self.sides, 3)
+        return np.concatenate([ends[:, :1], around, ends[:, 1:]], axis=1).reshape(-1, 3)
 
 
 def loft_surfaces(lofts: Lofts, *, rings: int = 24, sides: int = 20) -> LoftSurfaces:

@@ -31,6 +31,7 @@ from ecorche.muscles.loft_joints import (
     pose_muscle_joints,
 )
 from ecorche.muscles.loft_plan import LARGEST_BULGE, StandingJoints, loft_plan
+from ecorche.muscles.loft_rings import LoftRings
 from ecorche.muscles.lofted import LoftedMuscle
 from ecorche.muscles.lofts_in_flesh import LoftsInFlesh
 from ecorche.muscles.muscle_joints import MuscleJoints
@@ -82,6 +83,7 @@ class Lofts:
         self.shapes: tuple[Loft, ...] = tuple(loft(m.rings, f"muscle {m.name!r}") for m in self.muscles)
         self.gains = np.ones(len(self.muscles)) if gains is None else np.array(gains, np.float64)
         self._find_flesh: Callable[[], tuple[Flesh, ...]] | None = None
+        self._drawn: tuple[Floats, int, LoftRings] | None = None
         hung = carriers or [(m.carrier,) for m in self.muscles]
         standing = loft_plan(self.muscles, self.curves, self.shapes, self.gains, joints_per_muscle, hung)
         self._plan, self.joint_places = standing.plan, standing.places
@@ -127,13 +129,26 @@ class Lofts:
     def within(self, find_flesh: Callable[[], tuple[Flesh, ...]]) -> Lofts:
         """The same muscles, drawn in the flesh round each, which is looked for when they are first drawn."""
         result = copy(self)
-        result._find_flesh = find_flesh
+        result._find_flesh, result._drawn = find_flesh, None
         return result
 
     @cached_property
     def flesh(self) -> tuple[Flesh, ...]:
         """What moves the flesh round each; empty where they are drawn on their root curves."""
         return () if self._find_flesh is None else self._find_flesh()
+
+    @cached_property
+    def rings_told(self) -> LoftRings:
+        """Rings in the flesh where that is told: by these the muscles keep their volume."""
+        places = np.tile(np.linspace(0.0, 1.0, STATIONS), (len(self.muscles), 1))
+        return LoftRings(self, places, SIDES)
+
+    def rings_in_flesh(self, u: Floats, sides: int) -> LoftRings:
+        """Rings in the flesh at shares u (M, K); kept as long as the same ones are asked for again."""
+        drawn = self._drawn
+        if drawn is None or drawn[1] != sides or not np.array_equal(drawn[0], u):
+            drawn = self._drawn = u.copy(), sides, LoftRings(self, u, sides)
+        return drawn[2]
 
     @cached_property
     def rings_at_bind(self) -> tuple[tuple[SectionAxes, Floats], ...]:

@@ -18,14 +18,13 @@ import numpy as np
 import numpy.typing as npt
 
 from ecorche.base.rotations import normalise
-from ecorche.muscles.loft_flesh import SIDES, STATIONS, moved
+from ecorche.muscles.loft_flesh import moved
 from ecorche.muscles.loft_frames import SectionAxes
+from ecorche.muscles.loft_rings import dilated
 from ecorche.muscles.posed_lofts import PosedLofts, section_points
 from ecorche.muscles.ring_volume import dilation_to, volume_within
 
 Floats = npt.NDArray[np.float64]
-
-_PLACES, _ANGLES = np.linspace(0.0, 1.0, STATIONS), 2.0 * np.pi * np.arange(SIDES) / SIDES
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -35,11 +34,7 @@ class LoftsInFlesh(PosedLofts):
     @cached_property
     def dilation(self) -> Floats:
         """κ of each muscle, (M,): how much more than the flesh it has dilated."""
-        rings = [self._by_dilation(number) for number in range(len(self.lofts.muscles))]
-        if not rings:
-            return np.zeros(0)
-        still, at_rest, by_dilation = (np.stack(one) for one in zip(*rings, strict=True))
-        return dilation_to(volume_within(still), at_rest, by_dilation)
+        return dilation_to(self.lofts.rings_told.volumes, *self._told)
 
     def axes(self, muscle: int, u: npt.ArrayLike) -> SectionAxes:
         """Places and section axes of a muscle at shares ``u`` (K,) of its length."""
@@ -53,42 +48,34 @@ class LoftsInFlesh(PosedLofts):
     def sections(self, muscle: int, u: npt.ArrayLike) -> tuple[SectionAxes, Floats, Floats]:
         """As on a root curve, if the flesh round every section were turned as one."""
         u = np.asarray(u, np.float64)
-        return self.axes(muscle, u), *self._shape(muscle, u, float(self.dilation[muscle]))
+        return self.axes(muscle, u), *dilated(self.lofts.shapes[muscle], u, self.dilation[muscle])
 
     def rings(self, muscle: int, u: npt.ArrayLike, angle: npt.ArrayLike) -> Floats:
         """Points of the surface [m] at shares u (K,), at angles (A,) from out to side [rad], (K, A, 3)."""
         u, angle = np.asarray(u, np.float64), np.asarray(angle, np.float64)
-        still, shape = self.lofts.axes_at_bind(muscle, u), self._shape(muscle, u, self.dilation[muscle])
-        points = section_points(still, *shape, angle)
+        shape = dilated(self.lofts.shapes[muscle], u, self.dilation[muscle])
+        points = section_points(self.lofts.axes_at_bind(muscle, u), *shape, angle)
         return self.lofts.flesh[muscle].carried(self._joints, u, angle, points)
+
+    def all_rings(self, u: Floats, sides: int) -> Floats:
+        """Points of all surfaces [m] at shares u (M, K), evenly round them, (M, K, sides, 3)."""
+        at_rest, by_dilation = self.lofts.rings_in_flesh(u, sides).carried(self._joints)
+        return np.asarray((at_rest + self.dilation[:, None, None, None] * by_dilation)[..., :3])
 
     def volumes(self) -> Floats:
         """Of the muscles [m³], (M,)."""
-        found = []
-        for number, (shape, kappa) in enumerate(zip(self.lofts.shapes, self.dilation, strict=True)):
-            at_bind, at_rest, by_dilation = self._by_dilation(number)
-            share = float(volume_within(at_rest + kappa * by_dilation) / volume_within(at_bind))
-            found.append(share * float(shape.volume(self.lofts.curves.bind.lengths[number])))
-        return np.array(found)
+        at_rest, by_dilation = self._told
+        drawn = volume_within(at_rest + self.dilation[:, None, None, None] * by_dilation)
+        shapes = zip(self.lofts.shapes, self.lofts.curves.bind.lengths, strict=True)
+        at_bind = np.array([float(shape.volume(length)) for shape, length in shapes])
+        return np.asarray(drawn / self.lofts.rings_told.volumes * at_bind)
 
     @cached_property
     def _joints(self) -> Floats:
         """``M − I`` of the skeleton's joints and then of the muscle joints, (joints + K, 4, 4)."""
         return np.concatenate([self.difference, self.lofts.difference(self.difference, self.bulge)])
 
-    def _shape(self, muscle: int, u: Floats, kappa: float) -> tuple[Floats, Floats]:
-        """Stretches (K, 2, 2) and centres (K, 2) [m] of sections at bind, dilated by κ."""
-        shape = self.lofts.shapes[muscle]
-        stretch, centre = shape.at(u)
-        more = kappa * shape.bulging(u)
-        centre[:, 0] -= more * np.linalg.norm(stretch[:, 0], axis=-1)
-        return stretch * (1.0 + more)[:, None, None], centre
-
-    def _by_dilation(self, muscle: int) -> tuple[Floats, Floats, Floats]:
-        """Rings at bind, posed without dilation, and what they change by as κ grows by one."""
-        flesh, (still, at_bind) = self.lofts.flesh[muscle], self.lofts.rings_at_bind[muscle]
-        dilated = section_points(still, *self._shape(muscle, _PLACES, 1.0), _ANGLES)
-        at_rest, whole = (
-            flesh.carried(self._joints, _PLACES, _ANGLES, points) for points in (at_bind, dilated)
-        )
-        return at_bind + flesh.inset, at_rest, whole - at_rest
+    @cached_property
+    def _told(self) -> tuple[Floats, Floats]:
+        """Rings where the flesh is told, without dilation, and what they change by as κ grows by one."""
+        return self.lofts.rings_told.carried(self._joints)

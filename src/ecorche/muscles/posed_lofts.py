@@ -70,6 +70,12 @@ class PosedLofts:
         """Points of the surface [m] at shares u (K,), at angles (A,) from out to side [rad], (K, A, 3)."""
         return section_points(*self.sections(muscle, u), np.asarray(angle, np.float64))
 
+    def all_rings(self, u: Floats, sides: int) -> Floats:
+        """Points of all surfaces [m] at shares u (M, K), evenly round them, (M, K, sides, 3)."""
+        angle = 2.0 * np.pi * np.arange(sides) / sides
+        found = [self.rings(muscle, one, angle) for muscle, one in enumerate(u)]
+        return np.array(found).reshape(*u.shape, sides, 3)
+
     def volumes(self) -> Floats:
         """Of the straightened muscles [m³], (M,): tension does not change them."""
         shapes = zip(self.lofts.shapes, self.curves.lengths, self.dilation, strict=True)

@@ -6,6 +6,7 @@ next to zero. Compiled: the four κ that the cubic is told by are computed side 
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,10 @@ MOST = 1.5
 
 
 def volume_within(rings: Floats) -> Floats:
-    """Of closed surfaces through rings (..., K, A, 3), with their middles at both ends [m³], (...)."""
+    """Of closed surfaces through rings (..., K, A, 3), with their middles at both ends [m³], (...).
+
+    Further columns of the points do not count.
+    """
     some, count = _flat(rings), rings.shape[-3]
     volumes = np.empty(len(some))
     _fill_volumes(some, count, volumes)
@@ -41,7 +45,8 @@ def dilation_to(wanted: Floats, at_rest: Floats, by_dilation: Floats) -> Floats:
 
 def _flat(rings: Floats) -> Floats:
     """Rings (..., K, A, 3) as points of n surfaces, (n, K A, 3)."""
-    return np.ascontiguousarray(rings, np.float64).reshape(-1, rings.shape[-3] * rings.shape[-2], 3)
+    *many, count, sides, columns = rings.shape
+    return np.ascontiguousarray(rings, np.float64).reshape(math.prod(many), count * sides, columns)
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]

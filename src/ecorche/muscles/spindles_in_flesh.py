@@ -24,7 +24,8 @@ from ecorche.base.threads import threads_for
 from ecorche.errors import EcorcheError
 from ecorche.muscles.centre_lines import STATIONS
 from ecorche.muscles.even_rings import evened
-from ecorche.muscles.flesh_rings import FleshRings, draw, held, named_points, shares_by_ring
+from ecorche.muscles.flesh_rings import FleshRings, draw, held
+from ecorche.muscles.flesh_shares import FleshShares, flesh_shares
 from ecorche.muscles.musculature import Musculature
 from ecorche.muscles.spindle import curve
 from ecorche.muscles.spindle_mesh import SpindleSurfaces, Stations
@@ -51,22 +52,23 @@ class SpindlesInFlesh:
         self._musculature = musculature
         # a muscle's length is known with any of its stations
         self._plan = musculature.plan(np.arange(STATIONS) < np.ones((len(musculature.muscles), 1)))
-        self._kept = _kept(musculature, surfaces, shares)
+        self._kept, self._flesh = _kept(musculature, surfaces, shares)
         joints = musculature.frames.paths.skeleton.joint_count - len(musculature.scapulae)
         still, rest = np.zeros((joints, 4, 4)), np.ones(len(musculature.muscles))
         self._lengths, change = musculature.contracted(self._plan, still, rest)
         self._volumes = np.empty(len(rest))
-        held(self._kept, still.reshape(-1, 16), change, rest, self._volumes)
+        held(self._kept, self._flesh, still.reshape(-1, 16), change, rest, self._volumes)
 
     def points(self, difference: Floats, bulge: Floats) -> Floats:
         """Vertices of the surfaces [m], (vertices, 3), for ``M − I`` of the joints and T of the muscles."""
         moved, tension = (np.ascontiguousarray(given, np.float64) for given in (difference, bulge))
         require_finite(moved, "row", "the joints' matrices of a pose", EcorcheError)
         lengths, change = self._musculature.contracted(self._plan, moved, tension)
-        kept, vertices = self._kept, np.empty((int(self._kept.vertices[-1]), 3))
-        with threads_for(len(vertices) // 16):
+        vertices = np.empty((int(self._kept.vertices[-1]), 3))
+        with threads_for(len(self._flesh.shares) // 16):
             draw(
-                kept,
+                self._kept,
+                self._flesh,
                 self._volumes,
                 moved.reshape(-1, 16),
                 change,
@@ -79,7 +81,7 @@ class SpindlesInFlesh:
 
 def _kept(
     musculature: Musculature, surfaces: SpindleSurfaces, shares: Callable[[Floats], Floats]
-) -> FleshRings:
+) -> tuple[FleshRings, FleshShares]:
     """What no frame changes."""
     spindles, t, sides = musculature.spindles, surfaces.t, surfaces.sides
     joints = musculature.frames.paths.skeleton.joint_count - len(musculature.scapulae)
@@ -87,7 +89,6 @@ def _kept(
     stations = Stations(*frames.at(t))
     still = surfaces.ring_points(states, stations)
     table = evened(shares(still.reshape(-1, 3)).reshape(*still.shape[:3], -1), EVENED)
-    starts, moving, by_side = shares_by_ring(table.reshape(-1, sides, table.shape[-1]))
     angle, beside = 2.0 * np.pi * np.arange(sides) / sides, np.cross(stations.along, stations.out)
     sweep = spindles.sweep_at(t)
     rings = (
@@ -101,15 +102,12 @@ def _kept(
     )
     rule = belly_rule(spindles, "exact")
     square = np.full(len(spindles), rule.square)
-    return FleshRings(
+    kept = FleshRings(
         rings=np.concatenate(rings, axis=-1).reshape(-1, 12),
         muscles=np.stack([spindles.scale, rule.constant, rule.gradient, square], axis=1),
-        starts=starts,
-        joints=moving,
-        shares=by_side,
         cosines=fours(np.cos(angle)),
         sines=fours(np.sin(angle)),
-        named=named_points(t.shape[1], sides),
         vertices=surfaces.vertex_starts.astype(np.int64),
         used=surfaces.used_rings,
     )
+    return kept, flesh_shares(table)
