@@ -14,6 +14,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from ecorche.base.names import suggestion
 from ecorche.document.coupling_spec import CouplingSpec
+from ecorche.document.fat_spec import FatSpec
 from ecorche.document.fields import MapName, Share, Spec, refusal
 from ecorche.document.joint_spec import JointSpec, VirtualScapulaSpec
 from ecorche.document.line_spec import BodyTypeSpec, FieldSpec, LineMuscleSpec
@@ -215,6 +216,8 @@ class RigSpec(Spec):
     muscles: MusclesSpec = MusclesSpec()
     coupling: CouplingSpec = CouplingSpec()
     """How the skin is bound to what lies beneath."""
+    fat: FatSpec = FatSpec()
+    """Fat that moves where a bake asks for it."""
     wrinkles: Mapping[str, WrinklesSpec] = Field(default_factory=dict)
     """Folds at joints that bend: at elbow, knee, wrist, waist or neck, or at a joint by its name."""
     maps: Mapping[MapName, MapRef] = Field(default_factory=dict)
@@ -241,6 +244,13 @@ class RigSpec(Spec):
                     f"there is no map {painted!r}",
                     f"Name it in maps, or write a number. {suggestion(painted, self.maps)}",
                     place=("coupling", field),
+                )
+        for where, painted in self.fat.maps():
+            if painted not in self.maps:
+                raise refusal(
+                    f"there is no map {painted!r}",
+                    f"Name it in maps, or write a number. {suggestion(painted, self.maps)}",
+                    place=("fat", *where),
                 )
         for name, loft in muscles.lofted.items():
             if name in muscles.named:

@@ -7,6 +7,7 @@ far it walks, and what the frame does acts as inertia. Forces are those of `voxe
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass
 
 import numpy as np
@@ -64,6 +65,7 @@ class ElasticGrid:
         rest: Where they lie [m], (nodes, 3).
         held: Which of them are held, (nodes,).
         masses: Of them [kg], (nodes,).
+        stiffness: Of each voxel as a share of the tissue's, 0 where there is none, (X, Y, Z).
         step: The time step that is stable [s].
     """
 
@@ -92,9 +94,9 @@ class ElasticGrid:
         self.voxels, self.size, self.tissue = alive, float(size), tissue
         self._layout = layout = GridLayout(alive)
         share = np.ones(alive.shape) if stiffness is None else np.broadcast_to(stiffness, alive.shape)
-        self._stiffness = np.where(alive, share, 0.0)
-        self._shear = layout.spread(tissue.shear * size / 16.0 * self._stiffness)
-        self._bulk = layout.spread((tissue.bulk + tissue.shear) * size / 16.0 * self._stiffness)
+        self.stiffness = np.where(alive, share, 0.0)
+        self._shear = layout.spread(tissue.shear * size / 16.0 * self.stiffness)
+        self._bulk = layout.spread((tissue.bulk + tissue.shear) * size / 16.0 * self.stiffness)
         mass = np.zeros(shape)
         for i, j, k in np.ndindex(2, 2, 2):
             mass[i : i + alive.shape[0], j : j + alive.shape[1], k : k + alive.shape[2]] += alive
@@ -115,6 +117,14 @@ class ElasticGrid:
         return (
             f"ElasticGrid({len(self.rest)} nodes, {int(self.held.sum())} held, step {1e3 * self.step:.3f} ms)"
         )
+
+    def at_rest(self) -> ElasticGrid:
+        """The same solid with a state of its own, at rest."""
+        other = copy.copy(self)
+        other.displacement, other.velocity = np.zeros_like(self.displacement), np.zeros_like(self.velocity)
+        other._outside = np.zeros_like(self.velocity)
+        other._memory = tuple(np.zeros_like(self.velocity) for _ in range(4))
+        return other
 
     @property
     def displacements(self) -> Doubles:
@@ -149,7 +159,7 @@ class ElasticGrid:
         swelling = np.linalg.det(deformation) - 1.0
         bent = (8.0 / 3.0) * (terms[3] ** 2 + terms[5] ** 2 + terms[6] ** 2) + (4.0 / 3.0) * terms[7] ** 2
         squares = (deformation**2).sum(axis=(1, 2)) - 3.0 + bent.sum(axis=-1)[self.voxels]
-        stiff = self._stiffness[self.voxels]
+        stiff = self.stiffness[self.voxels]
         shear, bulk = stiff * self.tissue.shear, stiff * (self.tissue.bulk + self.tissue.shear)
         dense = 0.5 * shear * squares - shear * swelling + 0.5 * bulk * swelling**2
         return float(self.size**3 * dense.sum())
@@ -230,39 +240,59 @@ class ElasticGrid:
             step: Another largest step than the stable one [s].
             drag: What share of their velocity in the frame free nodes lose [1/s]: none, but to settle.
         """
-        largest = self.step if step is None else step
-        count = max(1, int(np.ceil(seconds / largest - 1e-9)))
-        row = np.zeros((3, 3)) if motion is None else motion.row.reshape(3, 3)
-        target = self.displacements
-        if held_to is not None:
-            target[self.held] = held_to
-        goal = self._layout.vectors(target)
-        stays = np.tile(self._inverse == 0.0, 3)
-        self.velocity[stays] = (goal[stays] - self.displacement[stays]) / np.float32(seconds)
+        row = np.zeros((1, 9)) if motion is None else motion.row[None]
+        goal = self.displacements[self.held] if held_to is None else held_to
+        goals = np.asarray(goal, np.float64).reshape(1, -1, 3)
+        return self.advance_through(seconds, row, goals, np.full(1, drag), step=step)
+
+    def advance_through(
+        self,
+        seconds: float,
+        motions: Doubles,
+        held_to: Doubles,
+        drag: Doubles,
+        *,
+        step: float | None = None,
+    ) -> int:
+        """Let P equal pieces of time pass; returns how many steps were taken.
+
+        Args:
+            seconds: How long, all together.
+            motions: Of the frame in each piece, as `FrameMotion.row`, (P, 9).
+            held_to: Where held nodes are at the end of each [m from rest], (P, held, 3).
+            drag: In each, see `advance`, (P,).
+            step: Another largest step than the stable one [s].
+        """
+        layout, largest = self._layout, self.step if step is None else step
+        piece = seconds / len(motions)
+        count = max(1, int(np.ceil(piece / largest - 1e-9)))
+        rows = layout.turned(motions.reshape(-1, 3, 3)).reshape(-1, 9)
+        goals = layout.turned(held_to).reshape(*held_to.shape).swapaxes(1, 2)
         before = self.displacement.copy(), self.velocity.copy()
         for _ in range(_HALVINGS + 1):
             fine = take_steps(
                 self._solid(),
-                self._layout.node_runs,
+                layout.node_runs,
+                layout.flat[self.held],
+                np.ascontiguousarray(goals),
                 self._inverse,
                 self._rest,
                 self._outside,
-                self._layout.turned(row),
+                rows,
                 np.float32(self.tissue.viscosity),
-                np.float32(drag),
-                np.float32(seconds / count),
+                drag.astype(np.float32),
+                np.float32(piece / count),
                 count,
                 self.displacement,
                 self.velocity,
                 *self._memory,
             )
             if fine:
-                self.displacement[stays] = goal[stays]
-                return count
+                return count * len(motions)
             self.displacement[:], self.velocity[:] = before
             count *= 2
         raise EcorcheError(
-            f"the solid flies apart even at a step of {500.0 * seconds / count:.3g} ms",
+            f"the solid flies apart even at a step of {500.0 * piece / count:.3g} ms",
             where="fat",
             remedy="Move what holds it less suddenly, or give it a stiffer tissue",
         )

@@ -73,8 +73,10 @@ class Tissue:
 
 
 TISSUES = {
-    "breast": Tissue(young=4_000.0, poisson=0.49, viscosity=0.006),
-    "belly": Tissue(young=5_000.0, poisson=0.49),
+    "breast": Tissue(young=1_500.0, poisson=0.49, viscosity=0.008),
+    "belly": Tissue(young=2_000.0, poisson=0.49, viscosity=0.008),
+    "soft": Tissue(young=1_000.0, poisson=0.49, viscosity=0.008),
+    "gel": Tissue(young=3_000.0, poisson=0.49, viscosity=0.001),
     "fat": Tissue(young=10_000.0, poisson=0.495),
     "firm": Tissue(young=25_000.0, poisson=0.49, viscosity=0.003),
 }

@@ -67,12 +67,14 @@ def _ready(
 def take_steps(
     solid: tuple[Ints, int, int, int, float, Floats, Floats],
     nodes: Ints,
+    held: Ints,
+    target: Floats,
     inverse: Floats,
     places: Floats,
     outside: Floats,
     motion: Floats,
     viscosity: float,
-    drag: float,
+    drag: Floats,
     step: float,
     count: int,
     displacement: Floats,
@@ -82,68 +84,84 @@ def take_steps(
     near: Floats,
     far: Floats,
 ) -> bool:
-    """Let ``count`` steps of ``step`` seconds pass; False where a node flies farther than a voxel at once.
+    """Let P times ``count`` steps of ``step`` seconds pass; False where a node flies over a voxel at once.
 
-    Flat arrays are in the order of `voxel_forces`. Nodes that are not free go on as fast as they are.
+    Flat arrays are in the order of `voxel_forces`.
 
     Args:
         solid: What `add_forces` asks for first.
         nodes: Where eights of nodes begin, of which at least one is there, (R,).
+        held, target: Nodes that are held, (H,), and where they are at the end of each of the P pieces [m from
+            rest], (P, 3, H); they go there evenly.
         inverse: 1 / mass of the nodes [1/kg], 0 for those that are not free, (whole,).
         places: Of the nodes in the frame, at rest [m], (3 whole,).
         outside: Forces from outside [N], (3 whole,).
-        motion: Of the frame: its acceleration less gravity, angular velocity and acceleration, (9,).
+        motion: Of the frame: its acceleration less gravity, angular velocity and acceleration, (P, 9).
         viscosity: τ [s].
-        drag: What share of its velocity in the frame a node loses [1/s].
+        drag: What share of its velocity in the frame a node loses [1/s], (P,).
         displacement, velocity: [m] and [m/s], (3 whole,); changed.
         sheared, pressed, near, far: Memory to work in, (3 whole,).
     """
     runs, row, slab, whole, size, shear, bulk = solid
     dt, delay, nothing = broadcast_eight(step), broadcast_eight(viscosity), broadcast_eight(np.float32(0.0))
     two, ahead = broadcast_eight(np.float32(2.0)), broadcast_eight(np.float32(BETA) * step)
-    slowed = broadcast_eight(drag)
-    ax, ay, az = broadcast_eight(motion[0]), broadcast_eight(motion[1]), broadcast_eight(motion[2])
-    ox, oy, oz = broadcast_eight(motion[3]), broadcast_eight(motion[4]), broadcast_eight(motion[5])
-    fx, fy, fz = broadcast_eight(motion[6]), broadcast_eight(motion[7]), broadcast_eight(motion[8])
     for number in range(len(nodes)):
         for axis in range(3):
             at = nodes[number] + axis * whole
             place, speed = run_from(displacement, at), run_from(velocity, at)
             _ready(at, place, speed, delay, ahead, nothing, outside, sheared, pressed, near, far)
-    fastest = nothing
-    for done in range(1, count + 1):
-        add_forces(runs, row, slab, whole, size, shear, bulk, sheared, pressed, near, far)
-        for number in range(len(nodes)):
-            i = nodes[number]
-            j, k = i + whole, i + 2 * whole
-            light = run_from(inverse, i)
-            free = where_less(nothing, light, dt, nothing)
-            u, v, w = run_from(velocity, i), run_from(velocity, j), run_from(velocity, k)
-            a, b, c = run_from(displacement, i), run_from(displacement, j), run_from(displacement, k)
-            # where it is in the frame, for what turning does to it
-            x, y, z = run_from(places, i) + a, run_from(places, j) + b, run_from(places, k) + c
-            p, q, r = two * u + (oy * z - oz * y), two * v + (oz * x - ox * z), two * w + (ox * y - oy * x)
-            felt_x = (ax + (fy * z - fz * y) + (oy * r - oz * q)) + slowed * u
-            felt_y = (ay + (fz * x - fx * z) + (oz * p - ox * r)) + slowed * v
-            felt_z = (az + (fx * y - fy * x) + (ox * q - oy * p)) + slowed * w
-            u = u + free * ((run_from(near, i) + run_from(far, i)) * light - felt_x)
-            v = v + free * ((run_from(near, j) + run_from(far, j)) * light - felt_y)
-            w = w + free * ((run_from(near, k) + run_from(far, k)) * light - felt_z)
-            fastest = larger(larger(fastest, u * u), larger(v * v, w * w))
-            a, b, c = a + dt * u, b + dt * v, c + dt * w
-            write_run(velocity, i, u)
-            write_run(velocity, j, v)
-            write_run(velocity, k, w)
-            write_run(displacement, i, a)
-            write_run(displacement, j, b)
-            write_run(displacement, k, c)
-            _ready(i, a, u, delay, ahead, nothing, outside, sheared, pressed, near, far)
-            _ready(j, b, v, delay, ahead, nothing, outside, sheared, pressed, near, far)
-            _ready(k, c, w, delay, ahead, nothing, outside, sheared, pressed, near, far)
-        if done % LOOKS == 0 or done == count:
-            write_run(far, 0, fastest)
-            for lane in range(VOXELS):
-                if not far[lane] * step * step < size * size:
-                    return False
-            write_run(far, 0, nothing)
+    fastest, done, seconds = nothing, 0, count * step
+    for piece in range(len(motion)):
+        now = motion[piece]
+        ax, ay, az = broadcast_eight(now[0]), broadcast_eight(now[1]), broadcast_eight(now[2])
+        ox, oy, oz = broadcast_eight(now[3]), broadcast_eight(now[4]), broadcast_eight(now[5])
+        fx, fy, fz = broadcast_eight(now[6]), broadcast_eight(now[7]), broadcast_eight(now[8])
+        slowed = broadcast_eight(drag[piece])
+        for axis in range(3):
+            for n in range(len(held)):
+                at = axis * whole + held[n]
+                velocity[at] = (target[piece, axis, n] - displacement[at]) / seconds
+        for _ in range(count):
+            add_forces(runs, row, slab, whole, size, shear, bulk, sheared, pressed, near, far)
+            for number in range(len(nodes)):
+                i = nodes[number]
+                j, k = i + whole, i + 2 * whole
+                light = run_from(inverse, i)
+                free = where_less(nothing, light, dt, nothing)
+                u, v, w = run_from(velocity, i), run_from(velocity, j), run_from(velocity, k)
+                a, b, c = run_from(displacement, i), run_from(displacement, j), run_from(displacement, k)
+                # where it is in the frame, for what turning does to it
+                x, y, z = run_from(places, i) + a, run_from(places, j) + b, run_from(places, k) + c
+                p, q, r = (
+                    two * u + (oy * z - oz * y),
+                    two * v + (oz * x - ox * z),
+                    two * w + (ox * y - oy * x),
+                )
+                felt_x = (ax + (fy * z - fz * y) + (oy * r - oz * q)) + slowed * u
+                felt_y = (ay + (fz * x - fx * z) + (oz * p - ox * r)) + slowed * v
+                felt_z = (az + (fx * y - fy * x) + (ox * q - oy * p)) + slowed * w
+                u = u + free * ((run_from(near, i) + run_from(far, i)) * light - felt_x)
+                v = v + free * ((run_from(near, j) + run_from(far, j)) * light - felt_y)
+                w = w + free * ((run_from(near, k) + run_from(far, k)) * light - felt_z)
+                fastest = larger(larger(fastest, u * u), larger(v * v, w * w))
+                a, b, c = a + dt * u, b + dt * v, c + dt * w
+                write_run(velocity, i, u)
+                write_run(velocity, j, v)
+                write_run(velocity, k, w)
+                write_run(displacement, i, a)
+                write_run(displacement, j, b)
+                write_run(displacement, k, c)
+                _ready(i, a, u, delay, ahead, nothing, outside, sheared, pressed, near, far)
+                _ready(j, b, v, delay, ahead, nothing, outside, sheared, pressed, near, far)
+                _ready(k, c, w, delay, ahead, nothing, outside, sheared, pressed, near, far)
+            done += 1
+            if done % LOOKS == 0 or done == count * len(motion):
+                write_run(far, 0, fastest)
+                for lane in range(VOXELS):
+                    if not far[lane] * step * step < size * size:
+                        return False
+                write_run(far, 0, nothing)
+        for axis in range(3):
+            for n in range(len(held)):
+                displacement[axis * whole + held[n]] = target[piece, axis, n]
     return True

@@ -31,17 +31,25 @@ class SkinOnNodes:
         places: Their numbers on the grid, (nodes, 3).
         surface: Which of them lie at the surface of the fat, (nodes,).
         reach: From how far a node may hold a vertex [m].
+        count: How many nodes hold a vertex, k.
 
     Attributes:
         bound: Which vertices have nodes within reach, (vertices,).
     """
 
     def __init__(
-        self, vertices: Floats, rest: Floats, places: Ints, surface: npt.NDArray[np.bool_], reach: float
+        self,
+        vertices: Floats,
+        rest: Floats,
+        places: Ints,
+        surface: npt.NDArray[np.bool_],
+        reach: float,
+        count: int = NODES,
     ) -> None:
         frames = _neighbours(places)
+        self._node_count = len(rest)
         chosen = np.flatnonzero(surface)
-        nearest = [*range(1, min(NODES, len(chosen)) + 1)]
+        nearest = [*range(1, min(count, len(chosen)) + 1)]
         away, number = map(np.asarray, cKDTree(rest[chosen]).query(vertices, k=nearest))
         self.bound = away[:, 0] <= reach
         self._nodes = chosen[number[self.bound]]
@@ -60,6 +68,12 @@ class SkinOnNodes:
         """Where the bound vertices are [m], (bound, 3), for nodes [m] (nodes, 3)."""
         seen = nodes[self._nodes] + (self._axes(nodes) @ self._seen)[..., 0]
         return np.asarray(np.einsum("vk,vkx->vx", self._weights, seen))
+
+    def forces_on_nodes(self, forces: Floats) -> Floats:
+        """What forces on the bound vertices (bound, 3) [N] do to the nodes, (nodes, 3): each its share."""
+        total = np.zeros((self._node_count, 3))
+        np.add.at(total, self._nodes, self._weights[..., None] * forces[:, None])
+        return total
 
 
 def _neighbours(places: Ints) -> Ints:
