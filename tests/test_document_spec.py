@@ -53,6 +53,7 @@ def test_version_1_is_read_as_a_rig_without_muscles() -> None:
         "gains": {},
     }
     assert again.pop("coupling") == json.loads(CouplingSpec().model_dump_json())
+    assert again.pop("fat") == {"regions": {}, "gravity": 9.81}
     assert again.pop("wrinkles") == {}
     assert again.pop("body_type") == {"bulk": 1.0, "fat": 0.0}
     assert again["skeleton"].pop("virtual_scapulae") == {}

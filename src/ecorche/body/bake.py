@@ -88,9 +88,17 @@ def _key(take: Take) -> str:
     if isinstance(live, LiveFrames):
         methods = [type(s).__name__ for s in live.body.skinnings]
         digest.update(repr((methods, live.posed is not None, live.dynamics.value)).encode())
+        whole = live.whole_motion  # what has a history may begin earlier
+        digest.update(repr(live.samples).encode() + whole.times.tobytes() + whole.local.tobytes())
         if live.activation is not None:
             digest.update(live.activation.tobytes())
-        for muscles in (live.body.muscles, live.body.lofts, live.body.lines, live.body.coupling):
+        for muscles in (
+            live.body.muscles,
+            live.body.lofts,
+            live.body.lines,
+            live.body.coupling,
+            live.body.fat,
+        ):
             if muscles is not None:
                 muscles.feed(digest.update)
     return digest.hexdigest()

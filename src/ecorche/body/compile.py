@@ -19,6 +19,7 @@ from ecorche.skin.normals import Normals
 
 if TYPE_CHECKING:
     from ecorche.body.coupling import BodyCoupling
+    from ecorche.body.fat import BodyFat
     from ecorche.body.lines import BodyLines
     from ecorche.body.lofts import BodyLofts
     from ecorche.body.muscles import BodyMuscles
@@ -48,6 +49,7 @@ class Body:
             a body without.
         coupling: How the skin is bound to what lies beneath; None where muscles move it, each kind in its own
             way.
+        fat: The fat that swings between muscles and skin; None where it goes with them.
     """
 
     character: Character
@@ -59,6 +61,7 @@ class Body:
     limb_skinnings: tuple[Skinning | None, ...] | None = None
     lines: BodyLines | None = None
     coupling: BodyCoupling | None = None
+    fat: BodyFat | None = None
 
     def without_muscles(self) -> Body:
         """The same character by plain skinning."""

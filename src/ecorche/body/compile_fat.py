@@ -99,7 +99,9 @@ def compile_fat(body: Body, rig: Rig | None) -> BodyFat:
         )
     garments = garment_transfers(character, number, bind)
     down = np.array([0.0, -spec.gravity, 0.0])
-    return BodyFat(_not_twice(parts, len(points)), number, bind[number], garments, down, tuple(notes))
+    surfaces = None if skin.muscles is None else skin.muscles[0]
+    whole = _not_twice(parts, len(points))
+    return BodyFat(whole, number, bind[number], garments, down, surfaces, tuple(notes))
 
 
 class _TooThin(Exception):

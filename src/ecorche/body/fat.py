@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from ecorche.body.ecorche_surfaces import EcorcheSurfaces
 from ecorche.body.frames import PointSet
 from ecorche.fat.below_skin import BelowSkin
 from ecorche.fat.elastic_grid import ElasticGrid
@@ -121,6 +122,7 @@ class BodyFat:
         bind: Its points at bind [m], (vertices, 3).
         garments: For every mesh, how it follows the body's skin; None for the body and what stands still.
         gravity: [m/s²], (3,).
+        surfaces: The muscles' surfaces that nodes are held by; None for a body without.
         notes: What was left out and why, a sentence each.
     """
 
@@ -129,6 +131,7 @@ class BodyFat:
     bind: PointSet
     garments: tuple[DeltaTransfer | None, ...]
     gravity: Floats
+    surfaces: EcorcheSurfaces | None
     notes: tuple[str, ...] = ()
 
     def __repr__(self) -> str:

@@ -12,6 +12,7 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
+from ecorche.body.bones import BodyBones, compile_bones
 from ecorche.body.character import Character
 from ecorche.body.line_specs import fields_of, line_muscles_of
 from ecorche.body.muscle_specs import scapulae_of
@@ -35,10 +36,12 @@ class BodyLines:
     Attributes:
         designed: All that the rig has, in its order: activations are given for these.
         musculature: Those of them that could be compiled.
+        bones: What they give way to; None for a rig without meshes of bones.
     """
 
     designed: tuple[LineMuscle, ...]
     musculature: LineMusculature
+    bones: BodyBones | None = None
 
     def __repr__(self) -> str:
         return f"BodyLines({self.musculature})"
@@ -77,6 +80,9 @@ class BodyLines:
         meshes, paths = self.musculature.meshes, self.musculature.paths
         for array in (meshes.bind, meshes.starts, paths.bind, paths.starts, self.musculature.tendon):
             update(np.ascontiguousarray(array).tobytes())
+        if self.bones is not None:
+            update(self.bones.bind.tobytes() + self.bones.triangles.tobytes())
+            update(repr([(bone.name, bone.joint) for bone in self.bones.bones]).encode())
         for muscle in self.designed:
             told: list[object] = [muscle.name, muscle.path, muscle.volume, muscle.largest_bulge]
             for line in muscle.lines:
@@ -108,7 +114,7 @@ class LineMotion:
         self.lines, self.motion, self.dynamics = lines, motion, dynamics
         self.notes: tuple[str, ...] = ()
         self._kept: tuple[Floats, Floats] | None = None
-        if lines.musculature.paths.has_history or dynamics.has_history:
+        if lines.musculature.paths.has_history or dynamics is Dynamics.OSCILLATION:
             self._kept = self._through()
 
     def __len__(self) -> int:
@@ -139,7 +145,7 @@ class LineMotion:
         self.notes = tuple(
             f"{note[:1].upper()}{note[1:]}." for note in (*found.unsettled, *found.indifferent)
         )
-        if not self.dynamics.has_history:
+        if self.dynamics is not Dynamics.OSCILLATION:
             return found.nodes, found.elongation
         starts = muscles.frames.starts
         swinging = oscillation_on_lines(
@@ -178,4 +184,7 @@ def compile_lines(character: Character, rig: Rig) -> BodyLines | None:
     fields = fields_of(rig, character.skeleton)
     body = BodyType(bulk=said.bulk, fat=said.fat)
     blades = scapulae_of(rig, character.skeleton)
-    return BodyLines(designed, LineMusculature(character.skeleton, designed, fields, body, blades))
+    bones = compile_bones(rig, character.skeleton)
+    solid = () if bones is None else bones.bones
+    muscles = LineMusculature(character.skeleton, designed, fields, body, blades, solid)
+    return BodyLines(designed, muscles, bones)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from ecorche.body.compile import Body
+from ecorche.body.compile import Body, morphed_points
 from ecorche.body.evaluate import Pose, posed_points, skin_correction
 from ecorche.body.frames import Frame, Frames
 from ecorche.dynamics.setting import Dynamics
@@ -19,6 +20,7 @@ from ecorche.skeleton.motion import Motion
 from ecorche.skin.time_filter import Following, around
 
 if TYPE_CHECKING:
+    from ecorche.body.fat_motion import FatMotion
     from ecorche.body.lines import LineMotion
 
 Floats = npt.NDArray[np.float64]
@@ -36,7 +38,9 @@ class LiveFrames:
         motion: Its joints over time, on the body's own skeleton.
         posed: A posed cache with as many frames, which replaces our skinning.
         activation: Of each muscle, (frames, muscles); None asks the body's own source about this motion.
-        dynamics: Whether muscles on action lines swing after the bones.
+        dynamics: What swings after the bones.
+        samples: Every so manieth frame of the motion is a frame, the others lie between two of them.
+        shown_from: Time of the first frame that is shown [s]: before it what swings may settle.
 
     Attributes:
         activation: Of each muscle, shape (frames, muscles); None for a body without muscles.
@@ -50,6 +54,8 @@ class LiveFrames:
         activation: Floats | None = None,
         *,
         dynamics: Dynamics = Dynamics.OFF,
+        samples: int = 1,
+        shown_from: float | None = None,
     ) -> None:
         if motion.skeleton is not body.character.skeleton:
             raise MotionError(
@@ -68,6 +74,7 @@ class LiveFrames:
         if activation is None and body.activation is not None:
             activation = body.activation.over(motion)
         self.activation, self.dynamics = activation, dynamics
+        self.samples, self._shown_from = samples, shown_from
         self._whole, self._first = self, 0
         self._corrections: OrderedDict[int, Singles] = OrderedDict()
 
@@ -78,6 +85,7 @@ class LiveFrames:
         """
         cut = object.__new__(type(self))
         cut.body, cut.dynamics = self.body, self.dynamics
+        cut.samples, cut._shown_from = self.samples, self._shown_from
         cut.posed = None if self.posed is None else _Part(self.posed, first, last)
         cut.motion = self.motion.part(first, last)
         cut.times = cut.motion.times
@@ -109,6 +117,42 @@ class LiveFrames:
         active = None if self.activation is None else self.activation[index]
         return self.lines.points(index, self.body.activations(active)[2])
 
+    @cached_property
+    def fat(self) -> FatMotion | None:
+        """The fat through the whole motion; None for a body without any that moves."""
+        if self._whole is not self:
+            return self._whole.fat
+        fat = self.body.fat
+        if fat is None:
+            return None
+        from ecorche.body.fat_motion import FatMotion
+
+        beneath = None if fat.surfaces is None else self._beneath
+        return FatMotion(fat, self.motion, samples=self.samples, beneath=beneath, shown_from=self._shown_from)
+
+    def _beneath(self, index: int) -> Floats:
+        """Points of the muscles' surfaces in a frame [m]."""
+        assert self.body.fat is not None
+        assert self.body.fat.surfaces is not None
+        moved = difference_from_bind(self.body.character.skeleton, self.motion.local[index])
+        meshes = None if self.body.lines is None else self.line_points(index)
+        bulge = self.body.bulge(None if self.activation is None else self.activation[index])
+        return self.body.fat.surfaces.points(moved, bulge, meshes).astype(np.float64)
+
+    @property
+    def whole_motion(self) -> Motion:
+        """The motion that this one is a part of, and that what has a history begins with."""
+        return self._whole.motion
+
+    def state(self) -> bytes | None:
+        """What is remembered of the frames asked for so far; None where every frame is by itself."""
+        return None if self.fat is None else self.fat.state()
+
+    def go_on_from(self, state: bytes) -> None:
+        """Stand where a state was taken: frames after it need none before."""
+        assert self.fat is not None
+        self.fat.go_on_from(state)
+
     def __len__(self) -> int:
         return self.motion.frame_count
 
@@ -117,7 +161,14 @@ class LiveFrames:
             return self._whole[self._first + index]
         pose = self.pose(index)
         moved = difference_from_bind(self.body.character.skeleton, pose.local)
-        points = posed_points(self.body, pose, moved, self._filtered(index))
+        correction = self._filtered(index)
+        points = posed_points(self.body, pose, moved, correction)
+        if self.fat is not None:
+            still = points
+            if any(morphed_points(m, pose.morph_weights) is not None for m in self.body.character.meshes):
+                bare = dict.fromkeys(self.body.morph_weights_at_rest(), 0.0)
+                still = posed_points(self.body, replace(pose, morph_weights=bare), moved, correction)
+            points = self.fat.fat.displaced(points, still[self.fat.fat.mesh], moved, self.fat.at(index))
         return Frame(time=pose.time, points=points, normals=self.body.normals.apply(points))
 
     def pose(self, index: int) -> Pose:

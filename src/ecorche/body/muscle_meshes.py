@@ -36,6 +36,14 @@ class MuscleFrames:
     def __len__(self) -> int:
         return len(self.live)
 
+    def state(self) -> bytes | None:
+        """What is remembered of the frames asked for so far, see `LiveFrames.state`."""
+        return self.live.state()
+
+    def go_on_from(self, state: bytes) -> None:
+        """Stand where a state was taken."""
+        self.live.go_on_from(state)
+
     def __getitem__(self, index: int) -> Frame:
         frame = self.live[index]
         everything = self.live.line_points(index).astype(np.float32)
@@ -59,4 +67,5 @@ def with_muscle_meshes(take: Take) -> Take:
         for m in meshes.muscles
     )
     character = replace(take.character, meshes=(*take.character.meshes, *added))
-    return Take(character, take.motion, MuscleFrames(live, Normals([mesh.mesh for mesh in added])))
+    frames = MuscleFrames(live, Normals([mesh.mesh for mesh in added]))
+    return replace(take, character=character, frames=frames)

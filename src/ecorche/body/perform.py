@@ -8,11 +8,12 @@ from dataclasses import dataclass, replace
 from ecorche.body.character import Character
 from ecorche.body.compile import compile_body
 from ecorche.body.live_frames import LiveFrames
+from ecorche.body.preroll import with_preroll, with_samples
 from ecorche.body.rig import joint_models, require_bound
 from ecorche.body.take import Take
 from ecorche.document.files import Rig
-from ecorche.dynamics.setting import dynamics_named
-from ecorche.errors import SkeletonError
+from ecorche.dynamics.setting import Dynamics, dynamics_named
+from ecorche.errors import MotionError, SkeletonError
 from ecorche.muscles.activation import ActivationSource
 from ecorche.muscles.moving_scapulae import with_moving_scapulae
 from ecorche.skeleton.enforce_limits import LimitReport, enforce_limits
@@ -55,6 +56,8 @@ def perform(
     muscles: bool = True,
     activation: ActivationSource | None = None,
     dynamics: str = "off",
+    preroll: float = 0.0,
+    samples: int = 1,
 ) -> Performance:
     """A character in motion, its skin ready to be written or shown frame by frame.
 
@@ -73,8 +76,12 @@ def perform(
         source_mapping: The same for the motion's skeleton.
         muscles: Whether the rig's muscles move the skin.
         activation: How active they are; None takes what the rig says.
-        dynamics: ``"off"``, or ``"oscillation"``: muscles on action lines swing after the bones. Frames then
-            depend on all before, from the first of the whole motion on; `frames` cuts its part from that.
+        dynamics: ``"off"``, ``"oscillation"``: muscles on action lines swing after the bones, or ``"fat"``:
+            fat swings between muscles and skin. Frames then depend on all before, from the first of the whole
+            motion on; `frames` cuts its part from that.
+        preroll: Before the first frame that is kept the body goes from bind into its pose for so long [s], so
+            that what swings has come to rest there; what was before that frame is then forgotten.
+        samples: Moments a frame, for motion blur.
     """
     setting = dynamics_named(dynamics)
     if rig is not None:
@@ -106,11 +113,27 @@ def perform(
         motion, clamped = _within_limits(unlimited, character, rig, mapping)
         if frames is not None:  # told of the part alone
             clamped = _within_limits(unlimited.part(*frames), character, rig, mapping)[1]
+    if posed is not None and (preroll or samples > 1):
+        raise MotionError(
+            "a posed cache has no frames before its first and none between",
+            where=character.name,
+            remedy="Leave out preroll and samples, or give a motion",
+        )
+    if preroll and frames is not None:
+        motion, frames = motion.part(*frames), None
+    begins, (motion, before) = float(motion.times[0]), with_preroll(motion, preroll)
+    motion = with_samples(motion, samples)
     body = compile_body(character, skinning=skinning, rig=rig if muscles else None, activation=activation)
-    live = LiveFrames(body, motion, posed, dynamics=setting)
+    if setting is Dynamics.FAT:
+        from ecorche.body.compile_fat import compile_fat
+
+        body = replace(body, fat=compile_fat(body, rig))
+    live = LiveFrames(body, motion, posed, dynamics=setting, samples=samples, shown_from=begins)
     if frames is not None:
-        live = live.part(*frames)
-    return Performance(Take(character, live.motion, live), report, clamped)
+        live = live.part(samples * frames[0], samples * frames[1])
+    elif before:
+        live = live.part(samples * before, motion.frame_count - 1)
+    return Performance(Take(character, live.motion, live, samples), report, clamped)
 
 
 def _with_scapulae(motion: Motion, naming: Naming, report: RetargetReport) -> tuple[Motion, RetargetReport]:

@@ -1,7 +1,9 @@
 """Frames kept on disk while a bake is under way, so that it can be interrupted and resumed.
 
 A spool is a folder beside the bake's target: ``frames.bin`` holds finished frames one after
-another as float32, ``state.json`` says what is being baked and how many frames are whole.
+another as float32, ``state.json`` says what is being baked and how many frames are whole. Where frames depend
+on those before, ``history-….bin`` holds what is remembered of them: it is written before ``state.json`` names
+it, and what is not as it was written is not gone on from.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ import shutil
 import sys
 from pathlib import Path
 from types import TracebackType
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +22,19 @@ import numpy.typing as npt
 from ecorche.base.files import readable_write_errors, require_folder
 from ecorche.body.frames import Frame, Frames, PointSet
 from ecorche.errors import WriteError
+
+
+@runtime_checkable
+class Remembering(Protocol):
+    """Frames that may depend on those before."""
+
+    def state(self) -> bytes | None:
+        """All that is remembered of the frames asked for so far; None where every frame is by itself."""
+        ...
+
+    def go_on_from(self, state: bytes) -> None:
+        """Stand where a state was taken."""
+        ...
 
 
 class Spool:
@@ -52,14 +68,28 @@ class Spool:
         try:
             state = json.loads((self.folder / "state.json").read_text())
             size = (self.folder / "frames.bin").stat().st_size
-            if state["key"] == self._key and size >= state["done"] * self._frame_floats * 4:
-                return int(state["done"])
+            done = int(state["done"])
+            if state["key"] == self._key and size >= done * self._frame_floats * 4:
+                self._remember(done, state["history"])
+                return done
         except (OSError, ValueError, KeyError, TypeError):
             pass  # nothing to resume from: start afresh
         with readable_write_errors(self.target):
-            for left_over in ("state.json", "frames.bin"):
+            for left_over in ("state.json", "frames.bin", *(p.name for p in self.folder.glob("history-*"))):
                 (self.folder / left_over).unlink(missing_ok=True)
         return 0
+
+    def _remember(self, done: int, expected: str | None) -> None:
+        """Let the source go on from what it remembered after so many frames; a `ValueError` if it cannot."""
+        if not isinstance(self._source, Remembering) or self._source.state() is None:
+            return
+        history = self._history(done).read_bytes()
+        if hashlib.sha256(history).hexdigest() != expected:
+            raise ValueError(expected)
+        self._source.go_on_from(history)
+
+    def _history(self, done: int) -> Path:
+        return self.folder / f"history-{done}.bin"
 
     def _lock(self) -> None:
         """Keep a second bake to the same file out while this one runs."""
@@ -101,9 +131,15 @@ class Spool:
             for index in range(self.done, stop):
                 self._file.write(self._packed(self._source[index]))
             self._file.flush()
+            history = self._source.state() if isinstance(self._source, Remembering) else None
+            digest = None if history is None else hashlib.sha256(history).hexdigest()
+            if history is not None:
+                self._history(stop).write_bytes(history)
             partial = self.folder / "state.partial"
-            partial.write_text(json.dumps({"key": self._key, "done": stop}))
+            partial.write_text(json.dumps({"key": self._key, "done": stop, "history": digest}))
             partial.replace(self.folder / "state.json")
+            if stop > self.done:
+                self._history(self.done).unlink(missing_ok=True)
         fresh, self.done = stop - self.done, stop
         return fresh
 

@@ -18,11 +18,13 @@ class Take:
         motion: Its joints over time, on ``character.skeleton``; None when nobody knows them.
         frames: Points of every mesh over time, at the motion's times; None for a still character,
             which a writer writes at bind with its skeleton and all its motions.
+        samples: Moments a frame, for motion blur: every so manieth of ``frames`` is a frame.
     """
 
     character: Character
     motion: Motion | None = None
     frames: Frames | None = None
+    samples: int = 1
 
 
 def recorded_take(character: Character) -> Take:

@@ -24,6 +24,7 @@ class Swing(StrEnum):
 
     off = "off"
     oscillation = "oscillation"
+    fat = "fat"
 
 
 class Method(StrEnum):
@@ -62,8 +63,16 @@ def bake(
     coupling: list[str] = COUPLING,
     dynamics: Swing = typer.Option(
         Swing.off,
-        help="oscillation: muscles that are meshes swing after the bones; frames then depend on all before.",
+        help="oscillation: muscles that are meshes swing after the bones; fat: fat swings under the skin. "
+        "Frames then depend on all before.",
     ),
+    preroll: float = typer.Option(
+        0.0,
+        min=0.0,
+        max=60.0,
+        help="Seconds before the first frame, from bind into its pose: what swings comes to rest.",
+    ),
+    samples: int = typer.Option(1, min=1, max=64, help="Moments a frame, for motion blur."),
     with_muscles: bool = typer.Option(
         False, "--with-muscles", help="USD points, NPZ: write muscles that are meshes beside the skin."
     ),
@@ -90,6 +99,7 @@ def bake(
     from ecorche.cli.options import counted, frame_range, joint_mapping, progress_bar, report_to, use_threads
     from ecorche.cli.subject import (
         clip_note,
+        fat_notes,
         line_notes,
         read_subject,
         require_not_read,
@@ -124,6 +134,8 @@ def bake(
         muscles=not without_muscles,
         activation=None if without_muscles else activation_source(activation, subject),
         dynamics=dynamics.value,
+        preroll=preroll,
+        samples=samples,
     )
     take = performance.take
     if with_muscles:
@@ -137,7 +149,7 @@ def bake(
     with progress_bar() as bar:
         written = bake_take(output, take, lambda path, take: write_take(path, take, options), report_to(bar))
     seconds = time.perf_counter() - started
-    for note in line_notes(performance.take):
+    for note in (*line_notes(performance.take), *fat_notes(performance.take)):
         typer.echo(f"note: {note}")
     if quiet:
         return

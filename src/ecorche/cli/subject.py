@@ -178,6 +178,14 @@ def line_notes(take: Take) -> tuple[str, ...]:
     return take.frames.line_notes if isinstance(take.frames, LiveFrames) else ()
 
 
+def fat_notes(take: Take) -> tuple[str, ...]:
+    """Fat that was asked to move and does not, a sentence each."""
+    from ecorche.body.live_frames import LiveFrames
+
+    fat = take.frames.body.fat if isinstance(take.frames, LiveFrames) else None
+    return () if fat is None else fat.notes
+
+
 def clip_note(character: Character, motion: Motion | None, clip: str | None) -> list[str]:
     """Which of several clips was taken, where nobody chose one."""
     names = [own.name for own in character.motions]

@@ -19,6 +19,9 @@ class Dynamics(StrEnum):
     OSCILLATION = "oscillation"
     """Muscles swing about where the bones carry them (`oscillation`); frames then depend on those before."""
 
+    FAT = "fat"
+    """Fat swings between muscles and skin, an elastic solid; frames then depend on those before."""
+
     @property
     def has_history(self) -> bool:
         """Whether a frame depends on the frames before, so that a bake must begin early or keep a state."""

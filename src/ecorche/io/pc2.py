@@ -32,8 +32,9 @@ def write_take(path: Path, take: Take, options: WriteOptions) -> Written:
     number = chosen_mesh(take.character, options.mesh)
     mesh = take.character.meshes[number].mesh
     rate, even = rate_of(frames.times)
+    rate /= take.samples
     with whole_file(path) as partial, partial.open("wb") as file:
-        file.write(HEADER.pack(MAGIC, 1, mesh.vertex_count, 0.0, 1.0, len(frames)))
+        file.write(HEADER.pack(MAGIC, 1, mesh.vertex_count, 0.0, 1.0 / take.samples, len(frames)))
         for index in range(len(frames)):
             file.write(np.ascontiguousarray(frames[index].points[number], "<f4").data)
     notes = [f"PC2 holds no time: play mesh {mesh.name!r} at {rate:.6g} frames a second."]

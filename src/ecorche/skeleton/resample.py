@@ -34,10 +34,10 @@ def resample(motion: Motion, *, rate: float | None = None, times: npt.ArrayLike 
     before, fraction = _places(motion, wanted)
     after = np.minimum(before + 1, motion.frame_count - 1)
     local = motion.local[before]  # a copy: frames that coincide are done
-    between = np.flatnonzero(fraction > 0.0)
-    if len(between):
-        a, b = motion.local[before[between]], motion.local[after[between]]
-        local[between] = _between(a, b, fraction[between, None])
+    later = np.flatnonzero(fraction > 0.0)
+    if len(later):
+        a, b = motion.local[before[later]], motion.local[after[later]]
+        local[later] = between(a, b, fraction[later, None])
     weights = {name: np.interp(wanted, motion.times, w) for name, w in motion.morph_weights.items()}
     return Motion(motion.name, motion.skeleton, wanted, local, weights)
 
@@ -75,7 +75,7 @@ def _places(motion: Motion, wanted: Floats) -> tuple[npt.NDArray[np.intp], Float
     return before, np.where(on_frame, 0.0, fraction)
 
 
-def _between(a: Floats, b: Floats, fraction: Floats) -> Floats:
+def between(a: Floats, b: Floats, fraction: Floats) -> Floats:
     """Matrices (..., 4, 4) a fraction (...) of the way from ``a`` to ``b``."""
     (ta, qa, sa), (tb, qb, sb) = decompose(a), decompose(b)
     f = fraction[..., None]

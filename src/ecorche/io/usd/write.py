@@ -77,7 +77,7 @@ def _write_layer(file: Path, target: Path, take: Take, options: WriteOptions, no
     texture = _write_textures(target, take.character)
     layer = Sdf.Layer.CreateNew(str(file))
     stage = Usd.Stage.Open(layer)
-    line = time_line(_times(take))
+    line = time_line(_times(take), take.samples)
     _write_metadata(stage, take, line)
     if take.frames is not None and options.usd_as == "points":
         _write_points(stage, take, line, texture, options.tangents, notes)

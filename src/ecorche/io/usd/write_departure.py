@@ -85,7 +85,8 @@ def with_departure_shapes(take: Take, most: int, notes: list[str]) -> tuple[Take
                 f" {1e3 * departure.worst:.3g} mm at most, {1e3 * departure.rms:.3g} mm rms"
             )
     shaped = replace(character, meshes=tuple(meshes))
-    return Take(shaped, replace(motion, morph_weights=weights), take.frames), list(frames.boxes.values())
+    told = Take(shaped, replace(motion, morph_weights=weights), take.frames, take.samples)
+    return told, list(frames.boxes.values())
 
 
 def _own_weights(mesh: SkinnedMesh, motion: Motion) -> npt.NDArray[np.float64]:

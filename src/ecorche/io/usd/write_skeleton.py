@@ -41,11 +41,11 @@ class TimeLine:
         return [float(w) if abs(w - c) < 1e-6 else float(c) for w, c in zip(whole, codes, strict=True)]
 
 
-def time_line(times: Floats) -> TimeLine:
-    """The time line whose rate is that of the frames; 24 where there is but one."""
+def time_line(times: Floats, samples: int = 1) -> TimeLine:
+    """The time line whose rate is that of the frames, of so many samples each; 24 where there is but one."""
     if len(times) < 2:
         return TimeLine(24.0)
-    rate = (len(times) - 1) / float(times[-1] - times[0])
+    rate = (len(times) - 1) / float(times[-1] - times[0]) / samples
     whole = round(rate)
     return TimeLine(float(whole) if whole > 0 and abs(rate - whole) < 1e-9 * whole else rate)
 
