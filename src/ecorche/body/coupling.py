@@ -28,6 +28,7 @@ from ecorche.skeleton.naming.recognise import Naming, recognise
 from ecorche.skin.contact import SkinContact
 from ecorche.skin.delta_transfer import DeltaTransfer
 from ecorche.skin.even_stretch import EvenStretch
+from ecorche.skin.keep_volume import KeptVolume, limb_segments
 from ecorche.skin.normals import Normals
 from ecorche.skin.over_ecorche import Reach, SkinOverEcorche
 from ecorche.skin.two_rings import TwoRings, two_rings
@@ -58,6 +59,7 @@ class BodyCoupling:
         bones: Numbers of meshes that are bones.
         rings: Neighbours of the skin's vertices.
         normals: The plan for the skin's normals.
+        volume: Limbs that keep theirs when joints bend.
         contact: Skin against skin; None for none.
         stretch: Skin along itself.
         garments: How every other mesh follows the body.
@@ -72,6 +74,7 @@ class BodyCoupling:
     bones: tuple[int, ...]
     rings: TwoRings
     normals: Normals
+    volume: KeptVolume
     contact: SkinContact | None
     stretch: EvenStretch
     garments: tuple[DeltaTransfer | None, ...]
@@ -97,6 +100,8 @@ class BodyCoupling:
             beneath = self.surfaces.points(moved, bulge, meshes)
             beneath = np.concatenate([beneath, *(points[bone] for bone in self.bones)])
             found = self.by_heights[speaker] * self.over.correction(skin, up, beneath)
+            wider = self.volume.correction(skin + found[self.rings.place][:, None] * up, up)
+            found = found + (self.by_heights * wider)[speaker]
         if self.contact is not None:
             there = skin + found[self.rings.place][:, None] * up
             found = found + self.contact.correction(there, up)[speaker]
@@ -185,6 +190,10 @@ def compile_coupling(body: Body, rig: Rig, bind: Sequence[PointSet]) -> BodyCoup
         bones=bones,
         rings=rings,
         normals=normals,
+        volume=KeptVolume(
+            points,
+            limb_segments(points, triangles, rings.place, weights, character.skeleton, _hinges(naming)),
+        ),
         contact=touching if spec.contact else None,
         stretch=EvenStretch(
             points, up, rings, held * _painted(spec.slide, "slide", rig, mesh.name, len(points))
@@ -204,6 +213,12 @@ def require_regions(
         recognise(character.skeleton, mapping or None),
         where,
     )
+
+
+def _hinges(naming: Naming) -> list[int]:
+    """Elbows and knees."""
+    found = (naming.joint(f"{side}_{name}") for name in ("elbow", "knee") for side in "lr")
+    return [joint for joint in found if joint is not None]
 
 
 def _outwards(points: PointSet, triangles: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:

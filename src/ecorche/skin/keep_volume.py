@@ -1,0 +1,205 @@
+"""Limbs that keep their volume when a joint bends.
+
+Blending joints loses flesh at a bent elbow or knee: on its outer side corners are cut, on the inner one the
+skin folds into itself. Flesh hardly changes its volume, so what is lost comes out round the joint. A segment
+of the limb, from the middle of the bone before the joint to that of the bone behind, is closed by caps over
+its two borders; its skin is moved out along the normals, most at the joint and not at all at the caps, until
+it holds as much as at bind. The volume is a cubic of that one number, and Newton's method finds it in two steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ecorche.base.rotations import normalise
+from ecorche.base.smooth_step import smooth_step
+from ecorche.skeleton.skeleton import Skeleton
+from ecorche.skin.weights import SkinWeights
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+REACH = 0.6
+"""How far along both bones a segment goes, as a share of their lengths."""
+_OWN = 0.9
+"""From which share of weight on the two bones skin belongs to them."""
+_STEPS = 2
+"""Of Newton's method."""
+_LEAST = 8
+"""Triangles of a segment, else there is none."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LimbSegment:
+    """Skin round one joint, and what closes it.
+
+    Attributes:
+        joint: Its number.
+        vertices: Of the skin, (n,).
+        triangles: Of it, numbered within ``vertices``, (triangles, 3).
+        borders: Edges of each cap, numbered so, as the caps run round them, each (edges, 2).
+        profile: How much each vertex comes out, 0 at the caps, (n,).
+    """
+
+    joint: int
+    vertices: Ints
+    triangles: Ints
+    borders: tuple[Ints, ...]
+    profile: Floats
+
+    def volume(self, points: npt.NDArray[np.floating]) -> float:
+        """Between skin and caps [m³], of points of the whole skin (vertices, 3)."""
+        return self._volume(points[self.vertices].astype(np.float64))
+
+    def _volume(self, at: Floats) -> float:
+        at = at - at.mean(axis=0)
+        held = _boxes(at, self.triangles)
+        for edges in self.borders:
+            middle = at[np.unique(edges)].mean(axis=0)
+            held += float(np.sum(np.cross(at[edges[:, 0]], at[edges[:, 1]]) @ middle))
+        return held / 6.0
+
+    def widened(
+        self, points: npt.NDArray[np.floating], normals: npt.NDArray[np.floating], volume: float
+    ) -> Floats:
+        """How far each of its vertices comes out [m], (n,), so that it holds a volume [m³]."""
+        at, up = points[self.vertices].astype(np.float64), normals[self.vertices].astype(np.float64)
+        along, out = self.profile[:, None] * up, 0.0
+        for _ in range(_STEPS):
+            now = at + out * along
+            a, b, c = (now[self.triangles[:, k]] for k in range(3))
+            area, total = np.cross(b - a, c - a) / 6.0, np.zeros_like(now)
+            for k in range(3):
+                np.add.at(total, self.triangles[:, k], area)
+            growing = float(np.sum(total * along))
+            if growing <= 0.0:
+                break
+            out += (volume - self._volume(now)) / growing
+        return out * self.profile
+
+
+class KeptVolume:
+    """Segments of one skin's limbs, kept at the volumes they have at bind.
+
+    Args:
+        points: The skin at bind [m], (vertices, 3).
+        segments: See `limb_segments`.
+    """
+
+    def __init__(self, points: npt.ArrayLike, segments: Iterable[LimbSegment]) -> None:
+        at = np.asarray(points, np.float64)
+        self.segments = tuple(segments)
+        self._volumes = [segment.volume(at) for segment in self.segments]
+
+    def correction(
+        self, points: npt.NDArray[np.float32], normals: npt.NDArray[np.float32]
+    ) -> npt.NDArray[np.float32]:
+        """How far each vertex moves out along its normal [m], (vertices,)."""
+        found = np.zeros(len(points))
+        for segment, volume in zip(self.segments, self._volumes, strict=True):
+            now = segment.volume(points)
+            if now == volume:
+                continue  # bind, to the last bit
+            found[segment.vertices] += segment.widened(points, normals, volume)
+        return found.astype(np.float32)
+
+
+def limb_segments(
+    points: npt.ArrayLike,
+    triangles: npt.ArrayLike,
+    place: npt.NDArray[np.integer],
+    weights: SkinWeights,
+    skeleton: Skeleton,
+    joints: Iterable[int],
+) -> list[LimbSegment]:
+    """Segments of a skin at bind round joints between two bones; those without enough skin are left out.
+
+    Args:
+        points: [m], (vertices, 3).
+        triangles: Outwards, (triangles, 3).
+        place: Number of the place each vertex is at: those at one place are one, (vertices,).
+        weights: Of the skin.
+        skeleton: It hangs on.
+        joints: Such as elbows and knees.
+    """
+    at, faces = np.asarray(points, np.float64), np.asarray(triangles, np.int64)
+    first = np.unique(place, return_index=True)[1][place]
+    heads, tips = skeleton.bind_world[:, :3, 3], skeleton.tail_positions()
+    vertex = np.repeat(np.arange(len(at)), np.diff(weights.starts))
+    found = []
+    for joint in joints:
+        above = int(skeleton.parents[joint])
+        going_on = [child for child in skeleton.children[joint] if skeleton.children[child]]
+        own = _below(skeleton, above) - set().union(*(_below(skeleton, child) for child in going_on))
+        share = np.bincount(vertex, weights.weights * np.isin(weights.joints, list(own)), len(at))
+        before, behind = heads[joint] - heads[above], tips[joint] - heads[joint]
+        # −1 to 1 from cap to cap
+        back = (at - heads[joint]) @ before / (before @ before) / REACH
+        on = (at - heads[joint]) @ behind / (behind @ behind) / REACH
+        inside = (share > _OWN) & (back > -1.0) & (on < 1.0)
+        kept = faces[inside[faces].all(axis=1)]
+        if len(kept) < _LEAST:
+            continue
+        used, numbered = np.unique(first[kept], return_inverse=True)
+        corners = numbered.reshape(-1, 3)
+        borders = _borders(corners)
+        axis = normalise(before) + normalise(behind)
+        far = np.maximum(np.where((at - heads[joint]) @ axis < 0.0, -back, on), 0.0)[used]
+        profile = np.asarray(smooth_step(1.0 - far))
+        profile[np.unique(np.concatenate(borders))] = 0.0
+        # every vertex of a place moves alike
+        everyone = np.flatnonzero(np.isin(first, used))
+        found.append(_spread(joint, everyone, first, used, corners, borders, profile))
+    return found
+
+
+def _spread(
+    joint: int,
+    everyone: Ints,
+    first: Ints,
+    used: Ints,
+    corners: Ints,
+    borders: tuple[Ints, ...],
+    profile: Floats,
+) -> LimbSegment:
+    """The segment with all vertices at its places; the faces go by the first of each."""
+    row = np.searchsorted(everyone, used)
+    renamed = tuple(row[edges] for edges in borders)
+    return LimbSegment(
+        joint, everyone, row[corners], renamed, profile[np.searchsorted(used, first[everyone])]
+    )
+
+
+def _below(skeleton: Skeleton, joint: int) -> set[int]:
+    """A joint and all below it."""
+    found = {joint}
+    for child in skeleton.children[joint]:
+        found |= _below(skeleton, child)
+    return found
+
+
+def _borders(triangles: Ints) -> tuple[Ints, ...]:
+    """Edges of the caps: those of one triangle alone, turned round, one array a loop."""
+    from scipy.sparse import coo_matrix
+    from scipy.sparse.csgraph import connected_components
+
+    edges = np.concatenate([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [2, 0]]])
+    _, which, count = np.unique(np.sort(edges, axis=1), axis=0, return_inverse=True, return_counts=True)
+    open_edges = edges[count[which.ravel()] == 1][:, ::-1]
+    if not len(open_edges):
+        return ()
+    size = int(triangles.max()) + 1
+    joined = coo_matrix((np.ones(len(open_edges)), (open_edges[:, 0], open_edges[:, 1])), (size, size))
+    _, loop = connected_components(joined, directed=False)
+    of_edge = loop[open_edges[:, 0]]
+    return tuple(open_edges[of_edge == number] for number in np.unique(of_edge))
+
+
+def _boxes(at: Floats, triangles: Ints) -> float:
+    """Six times the signed volume between triangles and the origin."""
+    a, b, c = (at[triangles[:, k]] for k in range(3))
+    return float(np.sum(np.cross(a, b) * c))
