@@ -22,6 +22,7 @@ SECTIONS = (
     "euler_versus_swing_twist",
     "spindle_volume",
     "template_volume",
+    "muscle_surfaces",
     "muscle_studies",
     "muscles_outside",
     "extraction",

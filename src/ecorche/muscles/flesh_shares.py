@@ -6,6 +6,7 @@ by the same few joints, only their shares differ from side to side.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -36,16 +37,20 @@ class FleshShares(NamedTuple):
     named: Naturals
 
 
-def flesh_shares(shares: Floats) -> FleshShares:
-    """From shares of all joints, (M, R, A, joints), of which most are zero."""
-    muscles, rings, sides, _ = shares.shape
-    muscle, ring, joint = np.nonzero((shares != 0.0).any(axis=2))
-    by_side = fours(np.moveaxis(shares[muscle, ring, :, joint], 1, 0))  # (G, N, 4)
+def flesh_shares(rings: int, sides: int, muscles: Iterable[tuple[Ints, Floats]]) -> FleshShares:
+    """From the joints (n,) round each muscle and their shares, (rings, sides, n), many of which are zero."""
+    counts, joints, by_side = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)], [np.zeros((0, sides))]
+    for own, shares in muscles:
+        ring, joint = np.nonzero((shares != 0.0).any(axis=1))
+        counts.append(np.bincount(ring, minlength=rings))
+        joints.append(own[joint])
+        by_side.append(shares[ring, :, joint])
     named = np.arange(rings)[:, None, None] * sides + fours(np.arange(sides))
+    grouped = fours(np.concatenate(by_side).T)  # (G, N, 4)
     return FleshShares(
-        starts=np.searchsorted(muscle * rings + ring, np.arange(muscles * rings + 1)),
-        joints=np.ascontiguousarray(joint),
-        shares=np.ascontiguousarray(np.moveaxis(by_side, 1, 0)).reshape(-1, WIDTH),
+        starts=np.concatenate([[0], np.cumsum(np.concatenate(counts))]),
+        joints=np.concatenate(joints),
+        shares=np.ascontiguousarray(np.moveaxis(grouped, 1, 0)).reshape(-1, WIDTH),
         named=np.ascontiguousarray(named.reshape(-1, WIDTH), np.uint32),
     )
 

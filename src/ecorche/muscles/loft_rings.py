@@ -49,14 +49,13 @@ class LoftRings:
     def __init__(self, lofts: Lofts, u: Floats, sides: int) -> None:
         count, rings = u.shape
         angle = 2.0 * np.pi * np.arange(sides) / sides
-        joints = 1 + max((int(flesh.joints.max(initial=-1)) for flesh in lofts.flesh), default=-1)
-        shares, still = np.zeros((count, rings, sides, joints)), np.empty((count, rings, sides, 6))
+        shares, still = [], np.empty((count, rings, sides, 6))
         for muscle, (flesh, shape, place) in enumerate(zip(lofts.flesh, lofts.shapes, u, strict=True)):
             axes, (own, inset) = lofts.axes_at_bind(muscle, place), flesh.at(place, angle)
             at_rest, whole = (section_points(axes, *dilated(shape, place, k), angle) for k in (0.0, 1.0))
             still[muscle] = np.concatenate([at_rest + inset, whole - at_rest], axis=-1)
-            shares[muscle][..., flesh.joints] = own
-        self._flesh, self._shape = flesh_shares(shares), (count, rings, sides, WIDTH)
+            shares.append((flesh.joints, own))
+        self._flesh, self._shape = flesh_shares(rings, sides, shares), (count, rings, sides, WIDTH)
         by_side = fours(np.moveaxis(still, 2, 0))  # (G, M, K, 6, 4)
         self._still = np.ascontiguousarray(np.moveaxis(by_side, 0, 2)).reshape(-1, WIDTH)
         self.volumes = volume_within(still[..., :3])

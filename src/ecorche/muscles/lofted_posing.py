@@ -130,6 +130,8 @@ class Lofts:
         """The same muscles, drawn in the flesh round each, which is looked for when they are first drawn."""
         result = copy(self)
         result._find_flesh, result._drawn = find_flesh, None
+        for known in ("flesh", "rings_told"):
+            result.__dict__.pop(known, None)
         return result
 
     @cached_property

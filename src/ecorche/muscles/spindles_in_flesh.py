@@ -88,7 +88,6 @@ def _kept(
     frames, states = musculature.posed(np.zeros((joints, 4, 4)))
     stations = Stations(*frames.at(t))
     still = surfaces.ring_points(states, stations)
-    table = evened(shares(still.reshape(-1, 3)).reshape(*still.shape[:3], -1), EVENED)
     angle, beside = 2.0 * np.pi * np.arange(sides) / sides, np.cross(stations.along, stations.out)
     sweep = spindles.sweep_at(t)
     rings = (
@@ -110,4 +109,7 @@ def _kept(
         vertices=surfaces.vertex_starts.astype(np.int64),
         used=surfaces.used_rings,
     )
-    return kept, flesh_shares(table)
+    # muscle by muscle: of all joints and all points together there would be much more, nearly all zero
+    round_each = (evened(shares(own.reshape(-1, 3)).reshape(*own.shape[:2], -1), EVENED) for own in still)
+    numbered = ((np.arange(own.shape[-1]), own) for own in round_each)
+    return kept, flesh_shares(t.shape[1], sides, numbered)
