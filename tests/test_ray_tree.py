@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,10 @@ import numpy.typing as npt
 import pytest
 from embreex import rtcore_scene
 from embreex.mesh_construction import TriangleMesh
+from numba import njit
 
-from ecorche.base.ray_tree import Hits, RayTree, allowed_parts
+from ecorche.base.lanes import broadcast, rows_of_lanes
+from ecorche.base.ray_tree import _NOWHERE, Hits, RayTree, _boxes_met, _inverse, allowed_parts
 from ecorche.base.threads import at_most_threads
 from ecorche.errors import MeshError
 from ecorche.io.formats import read_character
@@ -136,3 +139,24 @@ def test_what_does_not_fit_is_refused() -> None:
     tree = RayTree(np.eye(3), [[0, 1, 2]])
     with pytest.raises(MeshError, match="shape"):
         tree.fit(np.zeros((4, 3)))
+
+
+@njit  # type: ignore[untyped-decorator]
+def children_met(boxes: Points, direction: Points, reach: float) -> int:
+    o = broadcast(np.float32(0.1)), broadcast(np.float32(0.1)), broadcast(np.float32(0.1))
+    inverse = (
+        broadcast(_inverse(direction[0])),
+        broadcast(_inverse(direction[1])),
+        broadcast(_inverse(direction[2])),
+    )
+    return int(_boxes_met(boxes, 0, o, inverse, broadcast(np.float32(0.0)), broadcast(np.float32(reach))))
+
+
+def test_no_ray_meets_boxes_that_are_not_there() -> None:
+    boxes = rows_of_lanes((1, 6))
+    boxes[:] = _NOWHERE
+    boxes[0, :3, 0], boxes[0, 3:, 0] = 0.0, 1.0  # the first child is there
+    slight = (1.0, 1e-6, 1e-9, 1e-11, 1e-12, 1e-20, 0.0)
+    for sizes in product(slight, repeat=3):
+        for signs in product((-1.0, 1.0), repeat=3):
+            assert children_met(boxes, singles(sizes) * singles(signs), 0.02) == 1

@@ -27,8 +27,9 @@ Points = npt.NDArray[np.float32]
 Ints = npt.NDArray[np.int32]
 Bits = npt.NDArray[np.uint64]
 
-_NOWHERE = np.float32(1e30)
-"""Where boxes of children that do not exist stand [m]; no ray gets there."""
+_NOWHERE = np.float32(1e20)
+"""Where boxes of children that do not exist stand [m]; no ray gets there. Times the largest inverse of a
+direction, 1e12, it is still a number: where it was none, rays almost along an axis got there."""
 _SLACK = np.float32(1e-6)
 """How much longer a ray's way through a box is taken, as a share of it: rounding loses no hit."""
 _ROUNDING = np.float32(2.5e-7)
