@@ -15,7 +15,7 @@ from conftest import Figure
 from ecorche.base.rotations import matrix_from_xyzw, normalise, xyzw_from_axis_angle
 from ecorche.base.threads import at_most_threads
 from ecorche.base.transforms import compose
-from ecorche.muscles.loft_flesh import SIDES, STATIONS
+from ecorche.muscles.loft_flesh import SIDES, STATIONS, Flesh
 from ecorche.muscles.loft_mesh import loft_surfaces
 from ecorche.muscles.lofted import LoftedMuscle, Rings
 from ecorche.muscles.lofted_posing import Lofts
@@ -182,6 +182,20 @@ def test_all_muscles_at_once_are_each_by_itself_on_any_number_of_threads(data: P
         np.testing.assert_allclose(together[number], posed.rings(number, u[number], angle), atol=1e-12)
 
 
+def test_other_flesh_is_not_taken_for_what_was_known_before(front: tuple[LoftedMuscle, Lofts, Lofts]) -> None:
+    muscle, _, in_flesh = front
+    lofts = Lofts([muscle], tube(rings=65, around=48).skeleton)
+    assert lofts.flesh == ()
+    (flesh,) = in_flesh.flesh
+    first = lofts.within(lambda: (flesh,))
+    pose = bent(lofts, 60.0)
+    stiff = first.within(lambda: (Flesh(flesh.joints, 0.0 * flesh.weights, flesh.inset),))
+    u = np.linspace(0.0, 1.0, 9)[None]
+    moved, still = (one.posed(pose).all_rings(u, 8) for one in (first, stiff))
+    np.testing.assert_allclose(still, stiff.posed(np.zeros_like(pose)).all_rings(u, 8), atol=1e-15)
+    assert np.abs(moved - still).max() > 0.1
+
+
 def test_a_body_without_such_muscles_has_no_surfaces() -> None:
     limb = tube(rings=9, around=8)
     none = Lofts([], limb.skeleton)
@@ -255,7 +269,7 @@ def test_nothing_jumps_while_a_man_squats(data: Path) -> None:
 def test_a_muscle_moved_by_one_joint_goes_with_it(front: tuple[LoftedMuscle, Lofts, Lofts]) -> None:
     muscle, _, in_flesh = front
     flesh = in_flesh.flesh[0]
-    one = flesh._replace(joints=np.array([1]), weights=np.ones((STATIONS, SIDES, 1)))
+    one = replace(flesh, joints=np.array([1]), weights=np.ones((STATIONS, SIDES, 1)))
     lofts = Lofts([replace(muscle, joints=(1, 1))], tube().skeleton).within(lambda: (one,))
     difference = bent(lofts, 50.0)
     wanted = lofts.posed(np.zeros_like(difference)).rings(0, PLACES, ANGLES)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,6 +13,7 @@ import numpy.typing as npt
 from ecorche.body.character import Character, SkinnedMesh
 from ecorche.body.frames import PointSet
 from ecorche.document.files import Rig
+from ecorche.document.line_spec import BodyTypeSpec
 from ecorche.errors import MeshError
 from ecorche.skin.hybrid import HybridSkinning
 from ecorche.skin.methods import Skinning, make_skinning
@@ -102,14 +104,17 @@ def compile_body(
     Args:
         character: The character.
         skinning: ``"linear"``, ``"dual_quaternion"`` or ``"contour"`` for every mesh; None takes
-            what the file asks for each mesh, linear where it does not say.
-        rig: Whose muscles the body gets; None for a body without muscles.
+            what the rig says, else what the file asks for each mesh, else linear; contour where skin keeps
+            its distance to what lies beneath, which then moves as the skin does.
+        rig: Whose muscles and whose body type the body gets; None for a body without muscles.
         activation: How active the muscles are; None takes what the rig says.
     """
     _require_distinct_names(character)
+    character, rig = of_its_type(character, rig)
+    methods = _methods(character, skinning, rig)
     plain = Body(
         character=character,
-        skinnings=tuple(_mesh_skinning(mesh, character, skinning) for mesh in character.meshes),
+        skinnings=tuple(map(partial(_mesh_skinning, character), character.meshes, methods)),
         normals=Normals([mesh.mesh for mesh in character.meshes]),
     )
     if rig is None or not (rig.spec.muscles.count or _is_coupled(rig)):
@@ -121,11 +126,11 @@ def compile_body(
 
     still = np.zeros((character.skeleton.joint_count, 4, 4))
     bind = skinned_points(plain, still, (None,) * len(character.meshes))
-    muscles, lofts = compile_muscles(character, rig, bind), compile_lofts(character, rig, bind)
+    muscles = compile_muscles(character, rig, bind, methods)
+    lofts = compile_lofts(character, rig, bind, methods)
     lines = compile_lines(character, rig)
     skinnings, limb_skinnings = plain.skinnings, None
     if lofts is not None:
-        methods = [_method(mesh, skinning) for mesh in character.meshes]
         skinnings, limb_skinnings = lofted_skinnings(character, lofts, skinnings, methods), skinnings
     if activation is None:
         all_muscles: list[Muscle | LoftedMuscle | LineMuscle] = [
@@ -144,6 +149,16 @@ def compile_body(
         lines=lines,
     )
     return replace(body, coupling=compile_coupling(body, rig, bind))
+
+
+def of_its_type(character: Character, rig: Rig | None) -> tuple[Character, Rig | None]:
+    """The character and its rig as the rig's bulk and fat make them, which mostly is as they are."""
+    if rig is None or rig.spec.body_type == BodyTypeSpec():
+        return character, rig
+    from ecorche.body.body_type import shaped
+
+    made = shaped(character, rig)
+    return made.character, made.rig
 
 
 def skinned_points(
@@ -180,14 +195,20 @@ def _is_coupled(rig: Rig) -> bool:
     return {rig.spec.coupling.everywhere, *rig.spec.coupling.regions.values()} != {"muscles"}
 
 
-def _mesh_skinning(mesh: SkinnedMesh, character: Character, method: str | None) -> Skinning | None:
+def _mesh_skinning(character: Character, mesh: SkinnedMesh, method: str) -> Skinning | None:
     if mesh.weights is None:
         return None
-    return make_skinning(_method(mesh, method), mesh.mesh.points, mesh.weights, character.skeleton)
+    return make_skinning(method, mesh.mesh.points, mesh.weights, character.skeleton)
 
 
-def _method(mesh: SkinnedMesh, asked: str | None) -> str:
-    return asked or mesh.skinning or "linear"
+def _methods(character: Character, asked: str | None, rig: Rig | None) -> list[str]:
+    """How each mesh is skinned."""
+    usual = "linear"
+    if rig is not None:
+        asked, coupling = asked or rig.spec.skinning.method, rig.spec.coupling
+        if not {coupling.everywhere, *coupling.regions.values()}.isdisjoint(("height_field", "fascia")):
+            usual = "contour"
+    return [asked or mesh.skinning or usual for mesh in character.meshes]
 
 
 def _require_distinct_names(character: Character) -> None:

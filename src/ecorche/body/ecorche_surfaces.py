@@ -134,7 +134,9 @@ class _SpindleShapes:
     def __init__(self, musculature: Musculature, skin: SkinRound | None, rings: int, sides: int) -> None:
         self._musculature = musculature
         self._surfaces = surfaces = spindle_surfaces(musculature.spindles, rings=rings, sides=sides)
-        self._in_flesh = None if skin is None else SpindlesInFlesh(musculature, surfaces, skin.shares)
+        self._in_flesh = (
+            None if skin is None else SpindlesInFlesh(musculature, surfaces, skin.shares, skin.binding)
+        )
         self.names = tuple(m.muscle for m in musculature.muscles)
         self.triangles, self.starts = surfaces.triangles, surfaces.vertex_starts
         own = np.repeat(np.arange(len(self.names)), np.diff(self.starts))

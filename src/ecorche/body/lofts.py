@@ -22,6 +22,7 @@ from ecorche.document.files import Rig
 from ecorche.muscles.activation import bulge_from_activation
 from ecorche.muscles.lofted_posing import JOINTS_PER_MUSCLE, Lofts
 from ecorche.skin.delta_transfer import DeltaTransfer
+from ecorche.skin.flesh_binding import flesh_binding
 from ecorche.skin.flesh_weights import SkinRound, flesh_round
 from ecorche.skin.hybrid import HybridSkinning
 from ecorche.skin.hybrid_weights import MuscleWeights, hybrid_weights
@@ -87,6 +88,7 @@ def compile_lofts(
     character: Character,
     rig: Rig,
     bind: Sequence[PointSet],
+    methods: Sequence[str] | None = None,
     *,
     joints_per_muscle: int = JOINTS_PER_MUSCLE,
 ) -> BodyLofts | None:
@@ -96,6 +98,7 @@ def compile_lofts(
         character: The character the rig was made for.
         rig: The rig.
         bind: Skinned points of every mesh in the skeleton's bind pose [m].
+        methods: How each mesh is skinned, and the flesh of muscles with the body's; None is linear.
         joints_per_muscle: How many joints a muscle has on each limb that carries it.
     """
     muscles = lofted_muscles_of(rig, character.skeleton)
@@ -121,7 +124,10 @@ def compile_lofts(
     found = loft_weights(over, lofts)
     entries = worn_entries(found, skin, garment_transfers(character, skin, bind))
     hybrid = hybrid_weights(body.weights, found, lofts.joints.parents, character.skeleton.joint_count)
-    drawn = lofts.within(partial(flesh_round, SkinRound(bind[skin], body.mesh.triangles(), hybrid), lofts))
+    method = "linear" if methods is None else methods[skin]
+    binding = flesh_binding(method, character.skeleton, lofts.joints.parents)
+    around = SkinRound(bind[skin], body.mesh.triangles(), hybrid, binding=binding)
+    drawn = lofts.within(partial(flesh_round, around, lofts))
     return BodyLofts(drawn, skin, over, entries)
 
 

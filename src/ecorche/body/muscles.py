@@ -36,6 +36,7 @@ from ecorche.muscles.muscle import Muscle
 from ecorche.muscles.musculature import Musculature, musculature
 from ecorche.skeleton.naming.recognise import recognise
 from ecorche.skin.delta_transfer import DeltaTransfer
+from ecorche.skin.flesh_binding import flesh_binding
 from ecorche.skin.flesh_weights import CLOSEST, SkinRound
 from ecorche.skin.influence import Influences, Template, influence
 from ecorche.skin.neighbourhood import suitable_neighbourhoods
@@ -153,13 +154,16 @@ class BodyMuscles:
         update(self.musculature.volume.encode())
 
 
-def compile_muscles(character: Character, rig: Rig, bind: Sequence[PointSet]) -> BodyMuscles | None:
+def compile_muscles(
+    character: Character, rig: Rig, bind: Sequence[PointSet], methods: Sequence[str]
+) -> BodyMuscles | None:
     """Join a rig's muscles to a character; None for a rig without muscles.
 
     Args:
         character: The character the rig was made for.
         rig: The rig.
         bind: Skinned points of every mesh in the skeleton's bind pose [m].
+        methods: How each mesh is skinned, and the flesh of muscles with the body's.
     """
     muscles, scapulae = muscles_of(rig, character.skeleton)
     if not muscles:
@@ -195,7 +199,13 @@ def compile_muscles(character: Character, rig: Rig, bind: Sequence[PointSet]) ->
         sliding=SlidingSkin(bind[skin], still, found, gains=gains),
         garments=garment_transfers(character, skin, bind),
         gains=gains,
-        skin_round=SkinRound(bind[skin], body.mesh.triangles(), body.weights, CLOSEST),
+        skin_round=SkinRound(
+            bind[skin],
+            body.mesh.triangles(),
+            body.weights,
+            CLOSEST,
+            flesh_binding(methods[skin], character.skeleton),
+        ),
     )
 
 

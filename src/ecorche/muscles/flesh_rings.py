@@ -5,7 +5,7 @@ Each muscle is drawn by itself, so that any number of threads gives the same bit
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -70,7 +70,7 @@ def draw(
     bulge: Floats,
     vertices: Floats,
 ) -> None:
-    """Vertices (V, 3) of all muscles in a frame [m].
+    """Vertices (V, 3) of all muscles in a frame [m], in flesh that is blended linearly.
 
     Args:
         kept: What no frame changes.
@@ -85,11 +85,37 @@ def draw(
     for muscle in prange(len(kept.muscles)):
         points, swelling, memory = _memory(kept, flesh)
         _carry(kept, flesh, muscle, moved, change[muscle], bulge[muscle], points, swelling)
-        tried_volumes(points, swelling, len(kept.rings) // len(kept.muscles), memory)
-        d, own = change[muscle], kept.muscles
-        more = d * (own[muscle, GRADIENT] + d * own[muscle, SQUARE]) / own[muscle, CONSTANT]
-        kappa = dilation(memory, volumes[muscle] * (lengthened[muscle] * (1.0 + more)))
-        _write(kept, muscle, points, swelling, kappa, vertices)
+        _dilate(kept, muscle, volumes, change, lengthened, points, swelling, memory, vertices)
+
+
+@njit(parallel=True, cache=True, error_model="numpy")  # type: ignore[untyped-decorator]
+def shape(kept: FleshRings, flesh: FleshShares, change: Floats, bulge: Floats, points: Floats) -> None:
+    """Points of all rings at bind (M, R A, 4) [m] with the thickness of a frame; arguments as in `draw`."""
+    for muscle in prange(len(kept.muscles)):
+        groups, none = len(kept.cosines), quad(0.0)
+        count = len(kept.rings) // len(kept.muscles)
+        for place in range(count * groups):
+            row, group = muscle * count + place // groups, place % groups
+            here = _shaped(kept, muscle, row, group, change[muscle], bulge[muscle])
+            write_rows(points[muscle], flesh.named, place, WIDTH, 0, (here[0], here[1], here[2], none))
+
+
+@njit(parallel=True, cache=True, error_model="numpy")  # type: ignore[untyped-decorator]
+def draw_carried(
+    kept: FleshRings,
+    flesh: FleshShares,
+    volumes: Floats,
+    points: Floats,
+    change: Floats,
+    lengthened: Floats,
+    vertices: Floats,
+) -> None:
+    """As `draw`, of points (M, R A, 4) of the rings [m] where the flesh has taken them, however it did."""
+    for muscle in prange(len(kept.muscles)):
+        _, swelling, memory = _memory(kept, flesh)
+        for ring in range(len(kept.rings) // len(kept.muscles)):
+            _swell(kept, muscle, ring, points[muscle], swelling)
+        _dilate(kept, muscle, volumes, change, lengthened, points[muscle], swelling, memory, vertices)
 
 
 @njit(inline="always")  # type: ignore[untyped-decorator]
@@ -112,29 +138,61 @@ def _carry(
     swelling: Floats,
 ) -> None:
     """Points of a muscle (R A, 4) where the flesh takes them, and what they change by as κ grows by one."""
-    rings, groups, none = kept.rings, len(kept.cosines), quad(0.0)
-    count = len(rings) // len(kept.muscles)
-    sides = len(points) // count
+    groups, none = len(kept.cosines), quad(0.0)
+    count = len(kept.rings) // len(kept.muscles)
     for ring in range(count):
         row = muscle * count + ring
-        thick = rings[row, THICK] + change * rings[row, MOVING]
-        half_out, half_side = thick * (kept.muscles[muscle, SCALE] * bulge), thick / bulge
-        centre, out, side = read(rings, row, CENTRE), read(rings, row, OUT), read(rings, row, SIDE)
         for group in range(groups):
-            across, beside = (
-                half_out * read_quad(kept.cosines, group),
-                half_side * read_quad(kept.sines, group),
-            )
-            x = centre[0] + (across * out[0] + beside * side[0])
-            y = centre[1] + (across * out[1] + beside * side[1])
-            z = centre[2] + (across * out[2] + beside * side[2])
+            x, y, z = _shaped(kept, muscle, row, group, change, bulge)
             step = step_of(flesh, moved, row, group, groups, (x, y, z), 1.0)
             there = (x + step[0], y + step[1], z + step[2], none)
             write_rows(points, flesh.named, ring * groups + group, WIDTH, 0, there)
-        # from the outmost point of each ring
-        outmost = read_quad(points, ring * sides)
-        for i in range(ring * sides, (ring + 1) * sides):
-            write_quad(swelling, i, rings[row, SWELLING] * (read_quad(points, i) - outmost))
+        _swell(kept, muscle, ring, points, swelling)
+
+
+@njit(inline="always")  # type: ignore[untyped-decorator]
+def _shaped(kept: FleshRings, muscle: int, row: int, group: int, change: float, bulge: float) -> Any:
+    """Four points of a ring at bind, three quads, with the thickness of a frame."""
+    rings = kept.rings
+    thick = rings[row, THICK] + change * rings[row, MOVING]
+    half_out, half_side = thick * (kept.muscles[muscle, SCALE] * bulge), thick / bulge
+    centre, out, side = read(rings, row, CENTRE), read(rings, row, OUT), read(rings, row, SIDE)
+    across, beside = half_out * read_quad(kept.cosines, group), half_side * read_quad(kept.sines, group)
+    return (
+        centre[0] + (across * out[0] + beside * side[0]),
+        centre[1] + (across * out[1] + beside * side[1]),
+        centre[2] + (across * out[2] + beside * side[2]),
+    )
+
+
+@njit(inline="always")  # type: ignore[untyped-decorator]
+def _swell(kept: FleshRings, muscle: int, ring: int, points: Floats, swelling: Floats) -> None:
+    """What a ring's points change by as κ grows by one: they go away from the outmost."""
+    count = len(kept.rings) // len(kept.muscles)
+    sides = len(points) // count
+    much, outmost = kept.rings[muscle * count + ring, SWELLING], read_quad(points, ring * sides)
+    for i in range(ring * sides, (ring + 1) * sides):
+        write_quad(swelling, i, much * (read_quad(points, i) - outmost))
+
+
+@njit(inline="always")  # type: ignore[untyped-decorator]
+def _dilate(
+    kept: FleshRings,
+    muscle: int,
+    volumes: Floats,
+    change: Floats,
+    lengthened: Floats,
+    points: Floats,
+    swelling: Floats,
+    memory: Floats,
+    vertices: Floats,
+) -> None:
+    """Vertices of one muscle, dilated until it holds what its length and thickness ask for."""
+    tried_volumes(points, swelling, len(kept.rings) // len(kept.muscles), memory)
+    d, own = change[muscle], kept.muscles
+    more = d * (own[muscle, GRADIENT] + d * own[muscle, SQUARE]) / own[muscle, CONSTANT]
+    kappa = dilation(memory, volumes[muscle] * (lengthened[muscle] * (1.0 + more)))
+    _write(kept, muscle, points, swelling, kappa, vertices)
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]

@@ -1,7 +1,8 @@
 """Rings of points round muscles found in the skin, carried by their flesh: all muscles in one compiled call.
 
 A section dilated by κ, and the flesh's ``M − I`` at a point of it, are both linear: so a frame is told by
-where the flesh takes the points of bind, and by what they change by as κ grows by one.
+where the flesh takes the points of bind, and by what they change by as κ grows by one. That holds for any
+method that carries a place by the weights it has there (`flesh_carrier`).
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from numba import njit, prange
 
 from ecorche.base.quads import WIDTH, fours, quad, write_rows
 from ecorche.base.threads import threads_for
+from ecorche.muscles.flesh_carrier import carried
 from ecorche.muscles.flesh_shares import FleshShares, flesh_shares, step_of
 from ecorche.muscles.loft import Loft
 from ecorche.muscles.posed_lofts import section_points
@@ -59,6 +61,8 @@ class LoftRings:
         by_side = fours(np.moveaxis(still, 2, 0))  # (G, M, K, 6, 4)
         self._still = np.ascontiguousarray(np.moveaxis(by_side, 0, 2)).reshape(-1, WIDTH)
         self.volumes = volume_within(still[..., :3])
+        binding = lofts.flesh[0].binding if count else None
+        self._bound = None if binding is None else (binding(still[..., :3].reshape(-1, 3), shares), still)
 
     def carried(self, difference: Floats) -> tuple[Floats, Floats]:
         """Points [m] without dilation, and what they change by as κ grows by one, (M, K, sides, 4).
@@ -67,6 +71,13 @@ class LoftRings:
         C-contiguous (joints, 4, 4).
         """
         count, rings, sides, width = self._shape
+        if self._bound is not None:
+            carrier, still = self._bound
+            posed = np.zeros((2, *self._shape))
+            posed[0, ..., :3] = carried(carrier, difference, still[..., :3])
+            whole = carried(carrier, difference, still[..., :3] + still[..., 3:])
+            posed[1, ..., :3] = whole - posed[0, ..., :3]
+            return posed[0], posed[1]
         at_rest, by_dilation = (np.empty((count, rings * sides, width)) for _ in range(2))
         with threads_for(len(self._flesh.shares) // 16):
             _carry(self._flesh, self._still, difference.reshape(-1, 16), rings, at_rest, by_dilation)

@@ -39,7 +39,8 @@ class LoftsInFlesh(PosedLofts):
     def axes(self, muscle: int, u: npt.ArrayLike) -> SectionAxes:
         """Places and section axes of a muscle at shares ``u`` (K,) of its length."""
         u = np.asarray(u, np.float64)
-        still, carried = self.lofts.axes_at_bind(muscle, u), self.lofts.flesh[muscle].middle(self._joints, u)
+        still = self.lofts.axes_at_bind(muscle, u)
+        carried = self.lofts.flesh[muscle].middle(self._joints, u, still.points)
         along, out = (v + (carried[:, :, :3] @ v[..., None])[..., 0] for v in (still.along, still.out))
         along = normalise(along)
         out = normalise(out - np.sum(out * along, axis=1)[:, None] * along)
@@ -53,9 +54,11 @@ class LoftsInFlesh(PosedLofts):
     def rings(self, muscle: int, u: npt.ArrayLike, angle: npt.ArrayLike) -> Floats:
         """Points of the surface [m] at shares u (K,), at angles (A,) from out to side [rad], (K, A, 3)."""
         u, angle = np.asarray(u, np.float64), np.asarray(angle, np.float64)
-        shape = dilated(self.lofts.shapes[muscle], u, self.dilation[muscle])
-        points = section_points(self.lofts.axes_at_bind(muscle, u), *shape, angle)
-        return self.lofts.flesh[muscle].carried(self._joints, u, angle, points)
+        axes, shape = self.lofts.axes_at_bind(muscle, u), self.lofts.shapes[muscle]
+        still, points = (
+            section_points(axes, *dilated(shape, u, kappa), angle) for kappa in (0.0, self.dilation[muscle])
+        )
+        return self.lofts.flesh[muscle].carried(self._joints, u, angle, still, points)
 
     def all_rings(self, u: Floats, sides: int) -> Floats:
         """Points of all surfaces [m] at shares u (M, K), evenly round them, (M, K, sides, 3)."""

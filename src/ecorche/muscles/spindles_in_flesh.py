@@ -4,7 +4,8 @@ A spindle's path runs from bone to bone and knows nothing of the skin, which fol
 armpit or a groin: drawn on its path a pectoral stood out of the chest of raised arms by centimetres. What a
 muscle does to the skin is told by its path and its thickness (text 000). Where it is *seen* is where the
 flesh round it goes, which moves by the weights of the skin nearest to it: every point of its surface, with
-the thickness it has in the pose, is carried from bind by these weights, as linear skinning carries skin.
+the thickness it has in the pose, is carried from bind by these weights, as the skin itself is: linearly, in
+the compiled call, or by another method of skinning that is given (`flesh_carrier`).
 
 The volume is that of the surface as it is drawn (`ring_volume`): where flesh is pressed or drawn out a
 section grows or shrinks on its inner sides, and the outmost point stays where it is. A frame is one compiled
@@ -19,12 +20,13 @@ import numpy as np
 import numpy.typing as npt
 
 from ecorche.base.checks import require_finite
-from ecorche.base.quads import fours
+from ecorche.base.quads import WIDTH, fours
 from ecorche.base.threads import threads_for
 from ecorche.errors import EcorcheError
 from ecorche.muscles.centre_lines import STATIONS
 from ecorche.muscles.even_rings import evened
-from ecorche.muscles.flesh_rings import FleshRings, draw, held
+from ecorche.muscles.flesh_carrier import Binding, Carrier, carried
+from ecorche.muscles.flesh_rings import FleshRings, draw, draw_carried, held, shape
 from ecorche.muscles.flesh_shares import FleshShares, flesh_shares
 from ecorche.muscles.musculature import Musculature
 from ecorche.muscles.spindle import curve
@@ -44,15 +46,20 @@ class SpindlesInFlesh:
         musculature: The muscles.
         surfaces: Their surfaces.
         shares: How much each joint moves the flesh at places at bind [m], from (P, 3) to (P, joints).
+        binding: Binds the flesh to the joints by the method that carries it; None blends linearly.
     """
 
     def __init__(
-        self, musculature: Musculature, surfaces: SpindleSurfaces, shares: Callable[[Floats], Floats]
+        self,
+        musculature: Musculature,
+        surfaces: SpindleSurfaces,
+        shares: Callable[[Floats], Floats],
+        binding: Binding | None = None,
     ) -> None:
         self._musculature = musculature
         # a muscle's length is known with any of its stations
         self._plan = musculature.plan(np.arange(STATIONS) < np.ones((len(musculature.muscles), 1)))
-        self._kept, self._flesh = _kept(musculature, surfaces, shares)
+        self._kept, self._flesh, self._carrier = _kept(musculature, surfaces, shares, binding)
         joints = musculature.frames.paths.skeleton.joint_count - len(musculature.scapulae)
         still, rest = np.zeros((joints, 4, 4)), np.ones(len(musculature.muscles))
         self._lengths, change = musculature.contracted(self._plan, still, rest)
@@ -64,7 +71,14 @@ class SpindlesInFlesh:
         moved, tension = (np.ascontiguousarray(given, np.float64) for given in (difference, bulge))
         require_finite(moved, "row", "the joints' matrices of a pose", EcorcheError)
         lengths, change = self._musculature.contracted(self._plan, moved, tension)
-        vertices = np.empty((int(self._kept.vertices[-1]), 3))
+        vertices, longer = np.empty((int(self._kept.vertices[-1]), 3)), lengths / self._lengths
+        if self._carrier is not None:
+            points = np.empty((len(tension), int(self._flesh.named[-1, -1]) + 1, WIDTH))
+            with threads_for(points.size // WIDTH // 16):
+                shape(self._kept, self._flesh, change, tension, points)
+                points[..., :3] = carried(self._carrier, moved, points[..., :3])
+                draw_carried(self._kept, self._flesh, self._volumes, points, change, longer, vertices)
+            return vertices
         with threads_for(len(self._flesh.shares) // 16):
             draw(
                 self._kept,
@@ -72,7 +86,7 @@ class SpindlesInFlesh:
                 self._volumes,
                 moved.reshape(-1, 16),
                 change,
-                lengths / self._lengths,
+                longer,
                 tension,
                 vertices,
             )
@@ -80,8 +94,11 @@ class SpindlesInFlesh:
 
 
 def _kept(
-    musculature: Musculature, surfaces: SpindleSurfaces, shares: Callable[[Floats], Floats]
-) -> tuple[FleshRings, FleshShares]:
+    musculature: Musculature,
+    surfaces: SpindleSurfaces,
+    shares: Callable[[Floats], Floats],
+    binding: Binding | None,
+) -> tuple[FleshRings, FleshShares, Carrier | None]:
     """What no frame changes."""
     spindles, t, sides = musculature.spindles, surfaces.t, surfaces.sides
     joints = musculature.frames.paths.skeleton.joint_count - len(musculature.scapulae)
@@ -111,5 +128,12 @@ def _kept(
     )
     # muscle by muscle: of all joints and all points together there would be much more, nearly all zero
     round_each = (evened(shares(own.reshape(-1, 3)).reshape(*own.shape[:2], -1), EVENED) for own in still)
-    numbered = ((np.arange(own.shape[-1]), own) for own in round_each)
-    return kept, flesh_shares(t.shape[1], sides, numbered)
+    numbered = [_of_few_joints(own) for own in round_each]
+    carrier = None if binding is None else binding(still.reshape(-1, 3), numbered)
+    return kept, flesh_shares(t.shape[1], sides, numbered), carrier
+
+
+def _of_few_joints(shares: Floats) -> tuple[npt.NDArray[np.int64], Floats]:
+    """The joints (n,) that have any of the shares (rings, sides, joints), and theirs, (rings, sides, n)."""
+    joints = np.flatnonzero(shares.any(axis=(0, 1)))
+    return joints, shares[..., joints]

@@ -17,6 +17,7 @@ import numpy.typing as npt
 from ecorche.base.rotations import normalise
 from ecorche.base.signed_pieces import SignedPieces
 from ecorche.muscles.even_rings import evened
+from ecorche.muscles.flesh_carrier import Binding
 from ecorche.muscles.loft_flesh import SIDES, STATIONS, Flesh
 from ecorche.muscles.lofted_posing import Lofts
 from ecorche.skin.weights import SkinWeights
@@ -47,6 +48,7 @@ class SkinRound:
         triangles: Its triangles, shape (T, 3).
         weights: Its weights.
         counted: How many of the nearest vertices that face away from a place count.
+        binding: Binds flesh to the joints by the method this skin is skinned by; None where that is linear.
     """
 
     def __init__(
@@ -55,8 +57,9 @@ class SkinRound:
         triangles: npt.ArrayLike,
         weights: SkinWeights,
         counted: int = COUNTED,
+        binding: Binding | None = None,
     ) -> None:
-        self._counted = counted
+        self._counted, self.binding = counted, binding
         self.points = np.asarray(points, np.float64)
         self.triangles = np.asarray(triangles, np.int64).reshape(-1, 3)
         self._weights, self._joint_count = weights, int(weights.joints.max(initial=-1)) + 1
@@ -91,7 +94,7 @@ def flesh_round(skin: SkinRound, lofts: Lofts) -> tuple[Flesh, ...]:
         table = evened(skin.shares(rings.reshape(-1, 3)).reshape(STATIONS, SIDES, -1), EVENED)
         mine = np.flatnonzero(table.max(axis=(0, 1)) > SLIGHT)
         own = table[..., mine] / table[..., mine].sum(axis=-1, keepdims=True)
-        found.append(Flesh(mine, own, _inset(rings, solid)))
+        found.append(Flesh(mine, own, _inset(rings, solid), skin.binding))
     return tuple(found)
 
 
