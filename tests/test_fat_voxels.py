@@ -14,7 +14,7 @@ from ecorche.fat.below_skin import below_skin
 from ecorche.fat.elastic_grid import ElasticGrid, FrameMotion
 from ecorche.fat.elasticity import TISSUES
 from ecorche.fat.skin_on_nodes import SkinOnNodes
-from ecorche.fat.voxels import FatVoxels, fat_voxels
+from ecorche.fat.voxels import FatVoxels, SkinSurface, fat_voxels
 from ecorche.io.formats import read_character
 
 Floats = npt.NDArray[np.float64]
@@ -37,7 +37,9 @@ def grid_of(found: FatVoxels, size: float) -> ElasticGrid:
 
 def test_a_shell_has_the_volume_of_the_layer_and_is_held_at_its_inner_side(ball: tuple[Floats, Ints]) -> None:
     points, triangles = ball
-    found = fat_voxels(points, triangles, np.full(len(points), 0.04), np.ones(len(points)), 0.008)
+    found = fat_voxels(
+        SkinSurface(points, triangles), np.full(len(points), 0.04), np.ones(len(points)), 0.008
+    )
     volume = 4.0 / 3.0 * np.pi * (0.1**3 - 0.06**3)
     assert found.voxels.sum() * 0.008**3 == pytest.approx(volume, rel=0.03)
     assert found.dropped == 0
@@ -50,7 +52,7 @@ def test_a_shell_has_the_volume_of_the_layer_and_is_held_at_its_inner_side(ball:
 
 def test_a_region_is_held_at_its_borders_too(ball: tuple[Floats, Ints]) -> None:
     points, triangles = ball
-    found = fat_voxels(points, triangles, np.full(len(points), 0.05), upper(points), 0.008)
+    found = fat_voxels(SkinSurface(points, triangles), np.full(len(points), 0.05), upper(points), 0.008)
     grid = grid_of(found, 0.008)
     assert grid.rest[:, 2].min() > -0.01
     assert grid.held[np.abs(grid.rest[:, 2]) < 0.004].all()
@@ -62,11 +64,11 @@ def test_what_is_too_thin_or_too_fine_is_refused(ball: tuple[Floats, Ints]) -> N
     points, triangles = ball
     everywhere = np.ones(len(points))
     with pytest.raises(EcorcheError, match="nowhere thicker"):
-        fat_voxels(points, triangles, np.full(len(points), 0.00002), everywhere, 0.02)
+        fat_voxels(SkinSurface(points, triangles), np.full(len(points), 0.00002), everywhere, 0.02)
     with pytest.raises(EcorcheError, match="no vertex"):
-        fat_voxels(points, triangles, np.full(len(points), 0.02), np.zeros(len(points)), 0.01)
+        fat_voxels(SkinSurface(points, triangles), np.full(len(points), 0.02), np.zeros(len(points)), 0.01)
     with pytest.raises(EcorcheError, match="Give at least"):
-        fat_voxels(points, triangles, np.full(len(points), 0.02), everywhere, 0.0005)
+        fat_voxels(SkinSurface(points, triangles), np.full(len(points), 0.02), everywhere, 0.0005)
 
 
 def test_places_below_a_skin_are_exact_at_bind_and_go_with_it(ball: tuple[Floats, Ints]) -> None:
@@ -81,7 +83,9 @@ def test_places_below_a_skin_are_exact_at_bind_and_go_with_it(ball: tuple[Floats
 
 def test_skin_goes_with_the_nodes_below_it(ball: tuple[Floats, Ints]) -> None:
     points, triangles = ball
-    grid = grid_of(fat_voxels(points, triangles, np.full(len(points), 0.05), upper(points), 0.008), 0.008)
+    grid = grid_of(
+        fat_voxels(SkinSurface(points, triangles), np.full(len(points), 0.05), upper(points), 0.008), 0.008
+    )
     surface = np.linalg.norm(grid.rest, axis=1) > 0.09
     skin = SkinOnNodes(points, grid.rest, grid.places, surface, 0.012)
     assert skin.bound[upper(points) == 1.0].all()
@@ -104,7 +108,9 @@ def test_a_womans_chest_swings_after_a_hop_and_comes_to_rest(data: Path) -> None
     tip = points[np.argmax(np.where(front, points[:, 2], -1.0))]
     region = np.clip((0.095 - np.linalg.norm(points - tip, axis=1)) / 0.03, 0.0, 1.0)
     grid = ElasticGrid(
-        (found := fat_voxels(points, triangles, np.full(len(points), 0.045), region, 0.01)).voxels,
+        (
+            found := fat_voxels(SkinSurface(points, triangles), np.full(len(points), 0.045), region, 0.01)
+        ).voxels,
         0.01,
         TISSUES["breast"],
         found.held,

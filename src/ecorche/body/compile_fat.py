@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 from scipy.spatial import cKDTree
 
-from ecorche.base.closest_point import TriangleSurface
 from ecorche.base.ray_tree import RayTree
 from ecorche.base.rotations import normalise
 from ecorche.base.smooth_step import smooth_step
 from ecorche.body.compile import Body, skinned_points
 from ecorche.body.ecorche_surfaces import EcorcheSurfaces, surfaces_of
-from ecorche.body.fat import BodyFat, FatPart, Holding
+from ecorche.body.fat import BodyFat, FatPart
+from ecorche.body.fat_holding import carried_by, held_by_muscles, whole_inside
 from ecorche.body.fat_places import AUTOMATIC, ELSEWHERE, USUAL, VOXEL, Usual, place_shares
 from ecorche.body.fit_for_muscles import times_a_person
 from ecorche.body.frames import PointSet
@@ -26,11 +27,10 @@ from ecorche.body.spelled_joints import spot
 from ecorche.document.fat_spec import FatRegionSpec, FatSpec
 from ecorche.document.files import Rig
 from ecorche.errors import DocumentError, EcorcheError
-from ecorche.fat.below_skin import below_skin
 from ecorche.fat.elastic_grid import ElasticGrid
 from ecorche.fat.elasticity import Tissue, tissue_named
 from ecorche.fat.skin_on_nodes import SkinOnNodes
-from ecorche.fat.voxels import fat_voxels
+from ecorche.fat.voxels import SkinSurface, fat_voxels
 from ecorche.skeleton.naming.recognise import Naming, recognise
 from ecorche.skin.height_field import nearest_beneath
 from ecorche.skin.weights import SkinWeights
@@ -44,10 +44,8 @@ PAINTED_THICKNESS, PAINTED_STIFFNESS = 0.05, 2.0
 """What 1 on a map means: so thick [m], and so many times as stiff."""
 _EVENED = 0.015
 """Over so much skin of an adult the thickness of the layer is evened [m]."""
-_BESIDE, _REACH = 2.0, 2.5
-"""Of voxels: how near muscles carry a node too, and from how far nodes carry skin."""
-_MOST = 0.02
-"""How far muscles carry nodes of an adult away from where bones do [m]."""
+_REACH = 2.5
+"""Of voxels: from how far nodes carry skin."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,6 +58,11 @@ class _Skin:
     weights: SkinWeights
     size: float
     muscles: tuple[EcorcheSurfaces, Floats] | None
+
+    @cached_property
+    def surface(self) -> SkinSurface:
+        """To ask where it is nearest."""
+        return SkinSurface(self.points, self.triangles)
 
 
 def compile_fat(body: Body, rig: Rig | None) -> BodyFat:
@@ -169,27 +172,30 @@ def _part(name: str, said: FatRegionSpec, usual: Usual, share: Floats, skin: _Sk
         raise _TooThin(f"it is nowhere thicker than {1e3 * least:.0f} mm")
     near = np.linalg.norm(skin.points - skin.points[region > 0.5].mean(axis=0), axis=1)
     centre = skin.points[near.argmin()].round(3)
-    found = fat_voxels(skin.points - centre, skin.triangles, depth, region, voxel)
+    found = fat_voxels(skin.surface, depth, region, voxel)
     grid = ElasticGrid(
         found.voxels,
         voxel,
         _tissue(said, usual),
         found.held,
-        corner=found.corner,
-        stiffness=_stiffness(said, skin, maps, centre, found.corner, voxel, found.voxels.shape),
+        corner=found.corner - centre,
+        stiffness=_stiffness(said, skin, maps, found.corner, voxel, found.voxels.shape),
     )
     at_bind = grid.rest + centre
-    carriers, shares = _carriers(at_bind, grid, skin)
+    carriers, shares = carried_by(grid, at_bind, skin.surface, skin.weights)
     joint = int(carriers[np.argmax(shares[grid.held].sum(axis=0))])
     inner = np.zeros(len(grid.rest), np.bool_)
-    inner[_whole_inside(grid)] = True
+    inner[whole_inside(grid)] = True
     fading = np.flatnonzero(region > 0.0)
     bound = SkinOnNodes(
         skin.points[fading] - centre, grid.rest, grid.places, ~inner, _REACH * voxel, said.nodes
     )
     vertices = fading[bound.bound]
     shown = maps.values("intensity", said.intensity, 1.0) * smooth_step(2.0 * region)
-    holding = _holding(at_bind, grid, skin)
+    holding = None
+    if skin.muscles is not None:
+        surfaces, muscles = skin.muscles
+        holding = held_by_muscles(grid, at_bind, muscles, surfaces.triangles, size)
     return FatPart(
         name, grid, joint, centre, carriers, shares, holding, vertices, bound, shown[vertices], said.sag
     )
@@ -238,7 +244,6 @@ def _stiffness(
     said: FatRegionSpec,
     skin: _Skin,
     maps: _Maps,
-    centre: Floats,
     corner: Floats,
     voxel: float,
     shape: tuple[int, ...],
@@ -247,61 +252,9 @@ def _stiffness(
     values = maps.values("stiffness", said.stiffness, PAINTED_STIFFNESS)
     if not isinstance(values, np.ndarray):
         return values
-    middles = centre + corner + voxel * (np.moveaxis(np.indices(shape), 0, -1) + 0.5)
+    middles = corner + voxel * (np.moveaxis(np.indices(shape), 0, -1) + 0.5)
     _, nearest = cKDTree(skin.points).query(middles.reshape(-1, 3))
     return np.maximum(values[nearest], 0.01).reshape(shape)
-
-
-def _carriers(at_bind: Floats, grid: ElasticGrid, skin: _Skin) -> tuple[Ints, Floats]:
-    """The joints that carry nodes as they do the skin over them, and how much each, (K,) and (nodes, K)."""
-    hit = TriangleSurface(skin.points, skin.triangles).closest(at_bind)
-    joints, weights = skin.weights.padded()
-    corners = skin.triangles[hit.triangles]
-    carriers, column = np.unique(joints[corners], return_inverse=True)
-    shares = np.zeros((len(at_bind), len(carriers)))
-    row = np.broadcast_to(np.arange(len(at_bind))[:, None, None], joints[corners].shape)
-    np.add.at(
-        shares, (row, column.reshape(row.shape)), hit.barycentric[..., None] * weights[corners].astype(float)
-    )
-    evened = _evening(grid)
-    for _ in range(4):
-        shares = evened @ shares
-    shares /= shares.sum(axis=1, keepdims=True)
-    used = shares.max(axis=0) > 0.0
-    return carriers[used].astype(np.int64), shares[:, used]
-
-
-def _evening(grid: ElasticGrid, among: npt.NDArray[np.bool_] | None = None) -> sparse.csr_matrix:
-    """The mean of every node and those beside it, (nodes, nodes); of some nodes alone where they are said."""
-    chosen = np.arange(len(grid.places)) if among is None else np.flatnonzero(among)
-    pairs = cKDTree(grid.places[chosen]).query_pairs(1.1, output_type="ndarray")
-    ones = np.ones(2 * len(pairs) + len(chosen))
-    own = np.arange(len(chosen))
-    beside = sparse.csr_matrix(
-        (ones, (np.r_[pairs[:, 0], pairs[:, 1], own], np.r_[pairs[:, 1], pairs[:, 0], own])),
-        shape=(len(chosen), len(chosen)),
-    )
-    return sparse.csr_matrix(sparse.diags(1.0 / np.asarray(beside.sum(axis=1)).ravel()) @ beside)
-
-
-def _holding(at_bind: Floats, grid: ElasticGrid, skin: _Skin) -> Holding | None:
-    """How held nodes near muscles go with them."""
-    if skin.muscles is None:
-        return None
-    surfaces, points = skin.muscles
-    held = at_bind[grid.held]
-    far = TriangleSurface(points, surfaces.triangles).closest(held).distances
-    nodes = np.flatnonzero(far < _BESIDE * grid.size)
-    if not len(nodes):
-        return None
-    muscles = below_skin(points, surfaces.triangles, held[nodes])
-    near = sparse.csr_matrix(
-        (smooth_step(2.0 - 2.0 * far[nodes] / (_BESIDE * grid.size)), (nodes, np.arange(len(nodes)))),
-        shape=(len(held), len(nodes)),
-    )
-    evened = _evening(grid, grid.held)
-    spread = sparse.csr_matrix(evened @ (evened @ (evened @ near)))
-    return Holding(muscles, muscles.at(points), nodes, spread, _MOST * skin.size)
 
 
 def _muscles(body: Body) -> tuple[EcorcheSurfaces, Floats] | None:
@@ -312,15 +265,6 @@ def _muscles(body: Body) -> tuple[EcorcheSurfaces, Floats] | None:
     still = np.zeros((body.character.skeleton.joint_count, 4, 4))
     meshes = None if body.lines is None else body.lines.points(still)
     return surfaces, surfaces.points(still, body.bulge(None), meshes).astype(np.float64)
-
-
-def _whole_inside(grid: ElasticGrid) -> Ints:
-    """Nodes with a voxel on all eight sides."""
-    beside = np.zeros([n + 1 for n in grid.voxels.shape], np.int64)
-    for i, j, k in np.ndindex(2, 2, 2):
-        x, y, z = grid.voxels.shape
-        beside[i : i + x, j : j + y, k : k + z] += grid.voxels
-    return np.flatnonzero(beside[tuple(grid.places.T)] == 8)
 
 
 def _not_twice(parts: list[FatPart], vertex_count: int) -> tuple[FatPart, ...]:

@@ -93,16 +93,34 @@ class FatPart:
             moved: ``M − I`` of the joints, (joints, 4, 4).
             beneath: Points of the muscles' surfaces [m]; None for a body without.
         """
-        at_bind = self.grid.rest + self.centre
-        way = np.einsum("nk,kax,nx->na", self.shares, moved[self.carriers, :3, :3], at_bind)
-        way += self.shares @ moved[self.carriers, :3, 3]
-        if self.holding is not None and beneath is not None:
-            held, kept = np.flatnonzero(self.grid.held), self.holding
-            further = kept.muscles.at(beneath) - kept.bind - way[held[kept.nodes]]
+        way = self._by_bones(moved, slice(None))
+        way[self.grid.held] = self._by_all(moved, beneath)
+        return self._in_frame(way, moved, self.grid.rest)
+
+    def held_to(self, moved: Floats, beneath: Floats | None = None) -> Floats:
+        """The same of the held nodes alone, (held, 3)."""
+        return self._in_frame(self._by_all(moved, beneath), moved, self.grid.rest[self.grid.held])
+
+    def _by_bones(self, moved: Floats, nodes: slice | npt.NDArray[np.bool_]) -> Floats:
+        """The way bones carry nodes from bind, in the world [m]."""
+        matrices = self.shares[nodes] @ moved[self.carriers, :3].reshape(len(self.carriers), 12)
+        blended = matrices.reshape(-1, 3, 4)
+        at_bind = self.grid.rest[nodes] + self.centre
+        return np.asarray((blended[:, :, :3] @ at_bind[:, :, None])[:, :, 0] + blended[:, :, 3])
+
+    def _by_all(self, moved: Floats, beneath: Floats | None) -> Floats:
+        """The way bones and muscles carry held nodes from bind, in the world [m]."""
+        way, kept = self._by_bones(moved, self.grid.held), self.holding
+        if kept is not None and beneath is not None:
+            further = kept.muscles.at(beneath) - kept.bind - way[kept.nodes]
             further /= np.hypot(1.0, np.linalg.norm(further, axis=1, keepdims=True) / kept.most)
-            way[held] += kept.spread @ further
+            way += kept.spread @ further
+        return way
+
+    def _in_frame(self, way: Floats, moved: Floats, rest: Floats) -> Floats:
+        """What a way in the world is from rest in the frame."""
         turned, origin = self.frame(moved)
-        return np.asarray(self.grid.rest @ (turned - np.eye(3)) + (way - (origin - self.centre)) @ turned)
+        return np.asarray(rest @ (turned - np.eye(3)) + (way - (origin - self.centre)) @ turned)
 
     def moved_skin(self, displacements: Floats, moved: Floats) -> Floats:
         """How far its skin has gone since bind [m], (n, 3), with nodes displaced (nodes, 3) from rest."""

@@ -17,6 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import numpy.typing as npt
+from numba import get_num_threads
 
 from ecorche.base.smooth_step import smooth_step
 from ecorche.body.fat import BodyFat, upright
@@ -31,6 +32,9 @@ PIECES = 240
 """The frame's acceleration is constant for one such part of a second at most."""
 FADE_IN = 0.25
 """After so many seconds accelerations are felt fully."""
+MOST = (150.0, 40.0, 2000.0)
+"""No more of a bone's acceleration [m/s²], turning [rad/s] and its change [rad/s²] is felt: people do not
+move so, but motions leap, from a reference pose into the first frame and where they are cut."""
 SETTLING = 20.0
 """How fast fat loses speed while it comes to rest, before it is looked at [1/s]."""
 _SETTLED, _LONGEST = 1e-3, 40
@@ -69,6 +73,7 @@ class FatMotion:
         self._begins = float(motion.times[0])
         self._shown_from = self._begins if shown_from is None else shown_from
         self._grids = [part.grid.at_rest() for part in fat.parts]
+        self._pool = ThreadPoolExecutor(max(1, min(len(fat.parts), get_num_threads())))
         self._times = np.ascontiguousarray(motion.times[::samples])
         # the bone's frame of every part as four points: where it begins, and the ends of its axes
         places = np.empty((len(self._times), len(fat.parts), 4, 3))
@@ -79,7 +84,7 @@ class FatMotion:
                 place[1:] = turned.T
         self._places = places.reshape(len(places), -1, 3)
         self._speeds = derivatives(self._times, self._places)
-        self._carried: OrderedDict[int, list[Floats]] = OrderedDict()
+        self._held_in: OrderedDict[int, list[Floats]] = OrderedDict()
         self._kept: dict[int, bytes] = {}
         self._frame = -1
 
@@ -93,18 +98,18 @@ class FatMotion:
             self._frame = -1
             if before >= 0:
                 self.go_on_from(self._kept[before])
-        with ThreadPoolExecutor(max_workers=max(1, len(self._grids))) as pool:
-            while self._frame < index:
-                if self._frame < 0:
-                    self._window(0)
-                    list(pool.map(self._settle, range(len(self._grids))))
-                else:
-                    self._push()
-                    self._window(self._frame // self.samples)
-                    list(pool.map(self._pass_on, range(len(self._grids))))
-                self._frame += 1
-                if self._frame % _KEPT_EVERY == 0 and self._frame not in self._kept:
-                    self._kept[self._frame] = self.state()
+        numbers = range(len(self._grids))
+        while self._frame < index:
+            if self._frame < 0:
+                self._window(0)
+                list(self._pool.map(self._settle, numbers))
+            else:
+                self._push()
+                self._window(self._frame // self.samples)
+                list(self._pool.map(self._pass_on, numbers))
+            self._frame += 1
+            if self._frame % _KEPT_EVERY == 0 and self._frame not in self._kept:
+                self._kept[self._frame] = self.state()
         return [grid.displacements for grid in self._grids]
 
     def state(self) -> bytes:
@@ -129,22 +134,24 @@ class FatMotion:
         return difference_from_bind(self.motion.skeleton, self.motion.local[number * self.samples])
 
     def _window(self, interval: int) -> None:
-        """Where all nodes are carried in the frames that a part of the motion looks at."""
+        """Where held nodes are in the frames that a part of the motion looks at."""
         for number in range(max(interval - 1, 0), min(interval + 3, len(self._times))):
-            if number not in self._carried:
+            if number not in self._held_in:
                 beneath = None if self._beneath is None else self._beneath(number * self.samples)
                 moved = self._moved(number)
-                self._carried[number] = [part.carried(moved, beneath) for part in self.fat.parts]
-                if len(self._carried) > _WINDOW:
-                    self._carried.popitem(last=False)
+                self._held_in[number] = [part.held_to(moved, beneath) for part in self.fat.parts]
+                if len(self._held_in) > _WINDOW:
+                    self._held_in.popitem(last=False)
 
     def _settle(self, number: int) -> None:
         """Come to rest in the first pose."""
-        grid, carried = self._grids[number], self._carried[0][number]
-        grid.displace(carried)
+        grid, held = self._grids[number], self._held_in[0][number]
+        nodes = self.fat.parts[number].carried(self._moved(0))
+        nodes[grid.held] = held
+        grid.displace(nodes)
         motion = self._frame_motion(number, 0, np.zeros(1), np.zeros(1))
         for _ in range(_LONGEST):
-            grid.advance_through(0.05, motion, carried[None, grid.held], np.full(1, SETTLING))
+            grid.advance_through(0.05, motion, held[None], np.full(1, SETTLING))
             if np.abs(grid.velocities).max() < _SETTLED:
                 break
         grid.displace(grid.displacements)
@@ -182,10 +189,7 @@ class FatMotion:
     def _held(self, number: int, interval: int, seconds: Floats) -> Floats:
         """Where held nodes are so long after the frame that an interval begins with, from rest [m]."""
         first, last = max(interval - 1, 0), min(interval + 2, len(self._times) - 1)
-        held = self._grids[number].held
-        before, start, end, after = (
-            self._carried[k][number][held] for k in (first, interval, interval + 1, last)
-        )
+        before, start, end, after = (self._held_in[k][number] for k in (first, interval, interval + 1, last))
         t = self._times
         length = t[interval + 1] - t[interval]
         leaving = (end - before) * (length / (t[interval + 1] - t[first]))
@@ -215,11 +219,19 @@ class FatMotion:
             place = place + s * (velocity[0] + s * (a / 2.0 + s * (b / 6.0 + s * (c / 12.0 + s * d / 20.0))))
         turned = upright(place[:, 1], place[:, 2])
         share, gravity = felt[:, None], self.fat.gravity
-        pull = np.einsum("px,pxa->pa", share * acceleration[:, 0] - gravity, turned) + (1.0 - sag) * gravity
+        pull = share * _bounded(acceleration[:, 0], MOST[0]) - gravity
         turning, faster = (
-            share * _axis(np.einsum("pxa,pbx->pab", turned, axes[:, 1:])) for axes in (speed, acceleration)
+            share * _bounded(_axis(np.einsum("pxa,pbx->pab", turned, axes[:, 1:])), most)
+            for axes, most in ((speed, MOST[1]), (acceleration, MOST[2]))
         )
-        return np.concatenate([pull, turning, faster], axis=1)
+        felt_there = np.einsum("px,pxa->pa", pull, turned) + (1.0 - sag) * gravity
+        return np.concatenate([felt_there, turning, faster], axis=1)
+
+
+def _bounded(vectors: Floats, most: float) -> Floats:
+    """Vectors (P, 3) shorter than ``most``; those of half the length are a hundredth shorter."""
+    length = np.linalg.norm(vectors, axis=1, keepdims=True) / most
+    return np.asarray(vectors / (1.0 + length**4) ** 0.25)
 
 
 def _axis(matrices: Floats) -> Floats:

@@ -73,8 +73,8 @@ class Tissue:
 
 
 TISSUES = {
-    "breast": Tissue(young=1_500.0, poisson=0.49, viscosity=0.008),
-    "belly": Tissue(young=2_000.0, poisson=0.49, viscosity=0.008),
+    "breast": Tissue(young=2_200.0, poisson=0.49, viscosity=0.01),
+    "belly": Tissue(young=2_500.0, poisson=0.49, viscosity=0.01),
     "soft": Tissue(young=1_000.0, poisson=0.49, viscosity=0.008),
     "gel": Tissue(young=3_000.0, poisson=0.49, viscosity=0.001),
     "fat": Tissue(young=10_000.0, poisson=0.495),

@@ -44,9 +44,22 @@ class FatVoxels:
     dropped: int
 
 
+class SkinSurface:
+    """A skin at bind to ask where it is nearest and how deep below it a place is; made once for all regions.
+
+    Args:
+        points: In the frame voxels are aligned with [m], (vertices, 3).
+        triangles: Outwards, (triangles, 3).
+    """
+
+    def __init__(self, points: npt.ArrayLike, triangles: npt.ArrayLike) -> None:
+        self.points, self.triangles = np.asarray(points, np.float64), np.asarray(triangles, np.int64)
+        self.nearest = TriangleSurface(self.points, self.triangles)
+        self.signed = SignedSurface(self.points, self.triangles)
+
+
 def fat_voxels(
-    points: npt.ArrayLike,
-    triangles: npt.ArrayLike,
+    skin: SkinSurface,
     depth: npt.ArrayLike,
     region: npt.ArrayLike,
     size: float,
@@ -54,13 +67,12 @@ def fat_voxels(
     """The fat under a region of a skin.
 
     Args:
-        points: Of the skin at bind, in the frame voxels are aligned with [m], (vertices, 3).
-        triangles: Of the skin, outwards, (triangles, 3).
+        skin: The skin.
         depth: Down to which there is fat below each vertex [m], (vertices,).
         region: How far each vertex belongs to the region, 0 to 1, (vertices,); more than half is within.
         size: Of a voxel [m].
     """
-    at, faces = np.asarray(points, np.float64), np.asarray(triangles, np.int64)
+    at, faces = skin.points, skin.triangles
     deep, share = np.asarray(depth, np.float64), np.asarray(region, np.float64)
     inside = share > 0.5
     if not inside.any():
@@ -77,8 +89,8 @@ def fat_voxels(
             remedy=f"Give at least {1e3 * size * (shape.prod() / _MOST) ** (1 / 3):.1f} mm",
         )
     middles = low + size * (np.stack(np.meshgrid(*map(np.arange, shape), indexing="ij"), axis=-1) + 0.5)
-    depth_of, _ = SignedSurface(at, faces).depth(middles)
-    hit = TriangleSurface(at, faces).closest(middles.reshape(-1, 3))
+    depth_of, _ = skin.signed.depth(middles)
+    hit = skin.nearest.closest(middles.reshape(-1, 3))
     corners = faces[hit.triangles]
     thick = (hit.barycentric * deep[corners]).sum(axis=1).reshape(depth_of.shape)
     moving = (hit.barycentric * share[corners]).sum(axis=1).reshape(depth_of.shape) > 0.5
