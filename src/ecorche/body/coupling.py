@@ -28,6 +28,7 @@ from ecorche.skeleton.naming.recognise import Naming, recognise
 from ecorche.skin.contact import SkinContact
 from ecorche.skin.delta_transfer import DeltaTransfer
 from ecorche.skin.even_stretch import EvenStretch
+from ecorche.skin.fold_planes import FoldPlanes
 from ecorche.skin.keep_volume import KeptVolume, limb_segments
 from ecorche.skin.normals import Normals
 from ecorche.skin.over_ecorche import Reach, SkinOverEcorche
@@ -41,6 +42,8 @@ RINGS, SIDES = 16, 12
 """How finely muscles are divided that the skin keeps its distance to."""
 THICKEST = 0.05
 """What 1 means in a painted map of thickness [m]."""
+WIDENINGS = 3
+"""How often limbs come out to hold their volume: what comes out in a fold is laid flat again."""
 LEFT_PLAIN = ("head", "hands", "feet")
 """Regions that a height field leaves to plain skinning unless they are named."""
 
@@ -60,6 +63,7 @@ class BodyCoupling:
         rings: Neighbours of the skin's vertices.
         normals: The plan for the skin's normals.
         volume: Limbs that keep theirs when joints bend.
+        folds: Where they meet when they fold.
         contact: Skin against skin; None for none.
         stretch: Skin along itself.
         garments: How every other mesh follows the body.
@@ -75,6 +79,7 @@ class BodyCoupling:
     rings: TwoRings
     normals: Normals
     volume: KeptVolume
+    folds: FoldPlanes
     contact: SkinContact | None
     stretch: EvenStretch
     garments: tuple[DeltaTransfer | None, ...]
@@ -100,11 +105,14 @@ class BodyCoupling:
             beneath = self.surfaces.points(moved, bulge, meshes)
             beneath = np.concatenate([beneath, *(points[bone] for bone in self.bones)])
             found = self.by_heights[speaker] * self.over.correction(skin, up, beneath)
-            wider = self.volume.correction(skin + found[self.rings.place][:, None] * up, up)
-            found = found + (self.by_heights * wider)[speaker]
+            for _ in range(WIDENINGS):
+                lifted = skin + found[self.rings.place][:, None] * up
+                wider = self.volume.correction(lifted + self.folds.laid(lifted, moved), up)
+                found = found + (self.by_heights * wider)[speaker]
         if self.contact is not None:
             there = skin + found[self.rings.place][:, None] * up
-            found = found + self.contact.correction(there, up)[speaker]
+            there += self.by_heights[:, None] * self.folds.laid(there, moved)
+            found = found + (self.by_heights * self.contact.correction(there, up))[speaker]
         return found
 
     def up(self, skin: PointSet) -> PointSet:
@@ -119,6 +127,7 @@ class BodyCoupling:
         plain: Sequence[PointSet],
         muscled: Sequence[PointSet] | None,
         correction: Singles,
+        moved: Floats,
     ) -> tuple[PointSet, ...]:
         """Points of every mesh [m] after muscles and correction have moved them.
 
@@ -127,6 +136,7 @@ class BodyCoupling:
             plain: The same without blend shapes.
             muscled: The same with what muscles do in their own ways; None where no region asks for it.
             correction: Along the normals, (places,), filtered in time.
+            moved: ``M − I`` of the character's joints, (joints, 4, 4).
         """
         skin = plain[self.skin]
         up = self.up(skin)
@@ -134,13 +144,14 @@ class BodyCoupling:
         if muscled is not None:
             less -= self.by_muscles[:, None] * (muscled[self.skin] - skin)
         less -= self.stretch.along(skin - less, up)
+        less -= self.by_heights[:, None] * self.folds.laid(skin - less, moved)
         # subtracted, so that a coordinate that is minus zero keeps its sign at bind
-        moved = [p if p is not q else p.copy() for p, q in zip(points, plain, strict=True)]
-        moved[self.skin] = points[self.skin] - (less + np.float32(0.0))
+        found = [p if p is not q else p.copy() for p, q in zip(points, plain, strict=True)]
+        found[self.skin] = points[self.skin] - (less + np.float32(0.0))
         for number, garment in enumerate(self.garments):
             if garment is not None:
-                moved[number] = garment.apply(-less, points[number])
-        return tuple(moved)
+                found[number] = garment.apply(-less, points[number])
+        return tuple(found)
 
     def feed(self, update: Callable[[bytes], object]) -> None:
         """Give everything that the skin's binding depends on to a hash, so that a bake knows its own."""
@@ -178,6 +189,7 @@ def compile_coupling(body: Body, rig: Rig, bind: Sequence[PointSet]) -> BodyCoup
     if by_heights.any():
         over = _over(body, rig, points, up, rings, surfaces, bones, bind, share["fascia"], scale)
     touching = SkinContact(points, up, triangles, rings, reach=0.025 * scale, span=0.015 * scale)
+    limbs = limb_segments(points, triangles, rings.place, weights, character.skeleton, _hinges(naming))
     return BodyCoupling(
         spec=spec,
         skin=skin,
@@ -190,11 +202,9 @@ def compile_coupling(body: Body, rig: Rig, bind: Sequence[PointSet]) -> BodyCoup
         bones=bones,
         rings=rings,
         normals=normals,
-        volume=KeptVolume(
-            points,
-            limb_segments(points, triangles, rings.place, weights, character.skeleton, _hinges(naming)),
-        ),
-        contact=touching if spec.contact else None,
+        volume=KeptVolume(points, limbs),
+        folds=FoldPlanes(limbs, weights, character.skeleton, scale),
+        contact=touching if spec.contact and by_heights.any() else None,
         stretch=EvenStretch(
             points, up, rings, held * _painted(spec.slide, "slide", rig, mesh.name, len(points))
         ),

@@ -64,7 +64,7 @@ def posed_points(
     points = plain
     if pose.posed is None and any(shape is not None for shape in shapes):
         points = skinned_points(body.without_muscles(), moved, shapes)
-    return body.coupling.applied(points, plain, muscled, correction)
+    return body.coupling.applied(points, plain, muscled, correction, moved)
 
 
 def skin_correction(

@@ -24,6 +24,9 @@ _MOST_ROUNDS = 100
 """Of smoothing, to spread a bulge."""
 _EVEN_ROUNDS = 2
 """Of smoothing of what is pressed."""
+_MOST_BULGE = 6.0
+"""How many times what is spread beside a contact may come out there, at most: where there is little room
+beside not all of it does."""
 
 
 class SkinContact:
@@ -85,7 +88,7 @@ class SkinContact:
         beside = self._rings.smoothed(pressed, 1.0, self._bulge_rounds)
         beside = np.where(pressed > 0.0, np.float32(0.0), beside)
         room = float(self._area @ beside)
-        out = float(self._area @ pressed) / room if room > 0.0 else 0.0
+        out = min(float(self._area @ pressed) / room, _MOST_BULGE) if room > 0.0 else 0.0
         bulged = np.float32(out) * beside
         # what bulges into skin is pressed again
         return (bulged - self._pressed(points, normals, pressed, bulged))[self._rings.place]

@@ -3,8 +3,9 @@
 Blending joints loses flesh at a bent elbow or knee: on its outer side corners are cut, on the inner one the
 skin folds into itself. Flesh hardly changes its volume, so what is lost comes out round the joint. A segment
 of the limb, from the middle of the bone before the joint to that of the bone behind, is closed by caps over
-its two borders; its skin is moved out along the normals, most at the joint and not at all at the caps, until
-it holds as much as at bind. The volume is a cubic of that one number, and Newton's method finds it in two steps.
+its two borders. Its skin is moved out along the normals, most on the bellies beside the joint, less at the
+joint itself, which is bone under skin, and not at all at the caps, until it holds as much as at bind. The
+volume is a cubic of that one number: Newton's method finds it in two steps.
 """
 
 from __future__ import annotations
@@ -16,7 +17,6 @@ import numpy as np
 import numpy.typing as npt
 
 from ecorche.base.rotations import normalise
-from ecorche.base.smooth_step import smooth_step
 from ecorche.skeleton.skeleton import Skeleton
 from ecorche.skin.weights import SkinWeights
 
@@ -27,6 +27,8 @@ REACH = 0.6
 """How far along both bones a segment goes, as a share of their lengths."""
 _OWN = 0.9
 """From which share of weight on the two bones skin belongs to them."""
+_BONY = 0.25
+"""Where on its arch, which ends at the cap, the profile begins at the joint."""
 _STEPS = 2
 """Of Newton's method."""
 _LEAST = 8
@@ -132,9 +134,7 @@ def limb_segments(
     vertex = np.repeat(np.arange(len(at)), np.diff(weights.starts))
     found = []
     for joint in joints:
-        above = int(skeleton.parents[joint])
-        going_on = [child for child in skeleton.children[joint] if skeleton.children[child]]
-        own = _below(skeleton, above) - set().union(*(_below(skeleton, child) for child in going_on))
+        above, own = int(skeleton.parents[joint]), set().union(*limb_joints(skeleton, joint))
         share = np.bincount(vertex, weights.weights * np.isin(weights.joints, list(own)), len(at))
         before, behind = heads[joint] - heads[above], tips[joint] - heads[joint]
         # −1 to 1 from cap to cap
@@ -149,12 +149,21 @@ def limb_segments(
         borders = _borders(corners)
         axis = normalise(before) + normalise(behind)
         far = np.maximum(np.where((at - heads[joint]) @ axis < 0.0, -back, on), 0.0)[used]
-        profile = np.asarray(smooth_step(1.0 - far))
+        profile = np.where(far < 1.0, np.sin(np.pi * (_BONY + (1.0 - _BONY) * far)) ** 2, 0.0)
         profile[np.unique(np.concatenate(borders))] = 0.0
         # every vertex of a place moves alike
         everyone = np.flatnonzero(np.isin(first, used))
         found.append(_spread(joint, everyone, first, used, corners, borders, profile))
     return found
+
+
+def limb_joints(skeleton: Skeleton, joint: int) -> tuple[set[int], set[int]]:
+    """Joints of the bone before a joint and of the bone behind it, helpers among them."""
+    below = _below(skeleton, joint)
+    for child in skeleton.children[joint]:
+        if skeleton.children[child]:
+            below = below - _below(skeleton, child)
+    return _below(skeleton, int(skeleton.parents[joint])) - _below(skeleton, joint), below
 
 
 def _spread(
