@@ -93,34 +93,62 @@ def two_rings(points: npt.ArrayLike, triangles: npt.ArrayLike) -> TwoRings:
     length = np.linalg.norm(where[ends[:, 0]] - where[ends[:, 1]], axis=1)
     first = sparse.csr_matrix((np.maximum(length, 1e-9), (ends[:, 0], ends[:, 1])), (count, count))
     first.sort_indices()
-    starts, members, ways = [0], list[int](), list[float]()
-    for vertex in range(count):
-        row = slice(first.indptr[vertex], first.indptr[vertex + 1])
-        reached = dict(zip(first.indices[row].tolist(), first.data[row].tolist(), strict=True))
-        nearest = min(reached.values(), default=1.0)
-        for neighbour, way in list(reached.items()):
-            on = slice(first.indptr[neighbour], first.indptr[neighbour + 1])
-            for beyond, further in zip(first.indices[on].tolist(), first.data[on].tolist(), strict=True):
-                reached[beyond] = min(reached.get(beyond, np.inf), way + further)
-        reached[vertex] = _OWN * nearest
-        kept = sorted(reached.items(), key=lambda one: (one[1], one[0]))[:_MOST]
-        members.extend(number for number, _ in kept)
-        ways.extend(way for _, way in kept)
-        starts.append(len(members))
+    starts, members, ways = _nearest_first(first.indptr, first.indices, first.data)
     near = first.copy()
     near.data = 1.0 / near.data
     total = np.asarray(near.sum(axis=1)).ravel()
     near.data /= np.repeat(np.where(total > 0.0, total, 1.0), np.diff(near.indptr))
     return TwoRings(
         place,
-        np.array(starts, np.int32),
-        np.array(members, np.int32),
-        (1.0 / np.array(ways)).astype(np.float32),
+        starts,
+        members,
+        (1.0 / ways).astype(np.float32),
         near.indptr.astype(np.int32),
         near.indices.astype(np.int32),
         near.data.astype(np.float32),
         np.asarray(near.multiply(first.power(2)).sum(axis=1), np.float32).ravel(),
     )
+
+
+def _nearest_first(starts: Ints, near: Ints, lengths: Floats) -> tuple[Ints, Ints, Floats]:
+    """As `_reached`, nearest first and at most `_MOST` of each place."""
+    ends, members, ways = _reached(starts, near, lengths)
+    row = np.repeat(np.arange(len(ends) - 1), np.diff(ends))
+    order = np.lexsort((members, ways, row))
+    kept = order[np.arange(len(order)) - ends[row] < _MOST]
+    sizes = np.minimum(np.diff(ends), _MOST)
+    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32), members[kept], ways[kept]
+
+
+@njit(cache=True)  # type: ignore[untyped-decorator]
+def _reached(starts: Ints, near: Ints, lengths: Floats) -> tuple[Ints, Ints, Floats]:
+    """First and second neighbours of each place and itself, in rows, and the way to them [m]."""
+    count = len(starts) - 1
+    way, ends = np.full(count, np.inf), np.zeros(count + 1, np.int32)
+    row, members, ways = np.empty(count, np.int32), np.empty(0, np.int32), np.empty(0)
+    for collecting in range(2):
+        if collecting:
+            members, ways = np.empty(ends[-1], np.int32), np.empty(ends[-1])
+        for place in range(count):
+            row[0], many, nearest = place, 1, np.inf
+            way[place] = 0.0
+            for entry in range(starts[place], starts[place + 1]):
+                way[near[entry]], row[many] = lengths[entry], near[entry]
+                nearest = min(nearest, lengths[entry])
+                many += 1
+            for entry in range(starts[place], starts[place + 1]):
+                for on in range(starts[near[entry]], starts[near[entry] + 1]):
+                    if way[near[on]] == np.inf:
+                        row[many] = near[on]
+                        many += 1
+                    way[near[on]] = min(way[near[on]], lengths[entry] + lengths[on])
+            way[place] = _OWN * (nearest if nearest < np.inf else 1.0)
+            ends[place + 1] = ends[place] + many
+            for entry in range(many):
+                if collecting:
+                    members[ends[place] + entry], ways[ends[place] + entry] = row[entry], way[row[entry]]
+                way[row[entry]] = np.inf
+    return ends, members, ways
 
 
 @njit(parallel=True, cache=True)  # type: ignore[untyped-decorator]
