@@ -174,6 +174,7 @@ def jointed_character(
             where=rig.source,
             remedy="Make one with muscles: ecorche rig CHARACTER",
         )
+    character = body.character  # of the type the rig says
     kinds = _kinds(body, rig, joints_per_muscle)
     muscles = JoinedMuscles([(kind.muscles, kind.muscle_count) for kind in kinds])
     bigger = with_muscle_joints(character.skeleton, muscles)

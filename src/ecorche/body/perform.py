@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from ecorche.body.character import Character
-from ecorche.body.compile import compile_body
+from ecorche.body.compile import compile_body, of_its_type
 from ecorche.body.live_frames import LiveFrames
 from ecorche.body.preroll import with_preroll, with_samples
 from ecorche.body.rig import joint_models, require_bound
@@ -89,9 +89,10 @@ def perform(
         skinning = skinning or rig.spec.skinning.method
         mapping = mapping or rig.spec.skeleton.mapping or None
         limits = rig.spec.skeleton.limits == "enforce" if limits is None else limits
+    of_type, _ = of_its_type(character, rig)
     posed = None
     if motion is None:
-        posed = character.cache
+        posed = of_type.cache
         motion = (
             character.motions[0] if posed is not None and character.motions else bind_pose(character.skeleton)
         )
@@ -123,7 +124,10 @@ def perform(
         motion, frames = motion.part(*frames), None
     begins, (motion, before) = float(motion.times[0]), with_preroll(motion, preroll)
     motion = with_samples(motion, samples)
-    body = compile_body(character, skinning=skinning, rig=rig if muscles else None, activation=activation)
+    if muscles:
+        body = compile_body(character, skinning=skinning, rig=rig, activation=activation)
+    else:
+        body = compile_body(of_type, skinning=skinning)
     if setting is Dynamics.FAT:
         from ecorche.body.compile_fat import compile_fat
 
@@ -133,7 +137,7 @@ def perform(
         live = live.part(samples * frames[0], samples * frames[1])
     elif before:
         live = live.part(samples * before, motion.frame_count - 1)
-    return Performance(Take(character, live.motion, live, samples), report, clamped)
+    return Performance(Take(of_type, live.motion, live, samples), report, clamped)
 
 
 def _with_scapulae(motion: Motion, naming: Naming, report: RetargetReport) -> tuple[Motion, RetargetReport]:

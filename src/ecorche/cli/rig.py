@@ -69,7 +69,10 @@ def rig(
         " character's frame and unit.",
     ),
     bulk: float | None = typer.Option(
-        None, min=0.3, max=3.0, help="With --anatomy or --as-lines: how muscular, 1 as modelled."
+        None, min=0.3, max=3.0, help="How muscular, 1 as modelled; the skin follows."
+    ),
+    fat: float | None = typer.Option(
+        None, min=-1.0, max=3.0, help="How fat: 0 as modelled, -1 lean, 1 some 15 litres more on an adult."
     ),
     coupling: list[str] = COUPLING,
     joint_map: Path | None = typer.Option(
@@ -102,10 +105,6 @@ def rig(
         )
     gains = muscle_gains(gain)
     _require_no_contradiction(muscles, keep, without_muscles, bool(gain), template, joint_map)
-    if bulk is not None and anatomy is None and as_lines is None:
-        raise EcorcheError(
-            "there are no meshes to make thicker", where="--bulk", remedy="Give --anatomy or --as-lines too"
-        )
     _require_anatomy_alone(
         anatomy,
         character,
@@ -175,6 +174,12 @@ def rig(
             made, adjusted = with_adjusted_muscles(made, subject, keep=keep)
         told += adjusted.lines()
     made = with_coupling(made, coupling, subject)
+    if bulk is not None or fat is not None:
+        from ecorche.body.body_type import shaped, with_type
+
+        made = with_type(made, bulk=bulk, fat=fat)
+        with _working("giving the skin its shape"):
+            told += shaped(subject, made).lines()
     spec = write_rig(target, made)
     for line in told:
         typer.echo(line)

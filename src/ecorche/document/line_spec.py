@@ -284,9 +284,9 @@ class LineMuscleSpec(Spec):
 
 
 class BodyTypeSpec(Spec):
-    """The two numbers of a body, for the whole package. Bulk acts on muscles that are meshes so far."""
+    """The two numbers of a body, for the whole package: the skin follows both."""
 
     bulk: Annotated[float, Field(ge=0.3, le=3.0)] = 1.0
     """Width and thickness of every muscle's sections; 1 is as modelled."""
-    fat: float = 0.0
-    """0 is as modelled; nothing reads it before there is fat."""
+    fat: Annotated[float, Field(ge=-1.0, le=3.0)] = 0.0
+    """0 is as modelled, −1 lean; of 1 an adult of 1.75 m gains some 15 litres, where people do."""
