@@ -162,7 +162,6 @@ def test_a_folder_without_any_muscle_that_can_be_built_is_refused(
     ("options", "told"),
     [
         (["--anatomy", "dog", "--without-muscles"], "contradict each other"),
-        (["--bulk", "1.2"], "there are no meshes to make thicker"),
         (["--anatomy", "nowhere"], "there is no such folder"),
     ],
 )
