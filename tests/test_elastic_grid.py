@@ -55,8 +55,9 @@ def test_small_displacements_obey_the_lame_equation() -> None:
     assert np.abs(grid.forces()[inner] - wanted).max() < 2e-3 * np.abs(wanted).max()
 
 
-def test_forces_are_the_slope_of_the_energy_also_when_much_is_deformed() -> None:
-    grid, rng = ragged(Tissue(8_000.0, 0.45)), np.random.default_rng(2)
+@pytest.mark.parametrize("stiffening", [0.0, 3.0])
+def test_forces_are_the_slope_of_the_energy_also_when_much_is_deformed(stiffening: float) -> None:
+    grid, rng = ragged(Tissue(8_000.0, 0.45, stiffening=stiffening)), np.random.default_rng(2)
     shape = grid.rest.shape
     start, way = 0.006 * rng.normal(size=shape), rng.normal(size=shape)
     energies = []
@@ -240,3 +241,19 @@ def test_drag_settles_it_where_it_would_come_to_rest() -> None:
     fast.advance(0.6, motion=under(GRAVITY), drag=30.0)
     assert np.abs(fast.velocities).max() < 2e-3
     np.testing.assert_allclose(fast.displacements, slow.displacements, atol=1e-4)
+
+
+def test_tissue_that_stiffens_gives_way_less_the_farther_it_is_sheared() -> None:
+    sheared = np.zeros((1, 3))
+    forces = []
+    for stiffening in (0.0, 2.0):
+        cube = block(4, 4, 4, tissue=Tissue(10_000.0, 0.45, stiffening=stiffening), held_side=None)
+        for share in (0.1, 1.0):
+            sheared = np.zeros_like(cube.rest)
+            sheared[:, 1] = share * cube.rest[:, 0]
+            cube.displace(sheared)
+            forces.append(np.abs(cube.forces()[cube.places[:, 0] == 4, 1]).sum() / share)
+    usual, far, small, stiff = forces
+    assert far == pytest.approx(usual, rel=1e-3)
+    assert small == pytest.approx(1.02 * usual, rel=1e-3)
+    assert stiff == pytest.approx(3.0 * usual, rel=1e-3)

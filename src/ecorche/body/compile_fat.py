@@ -236,7 +236,11 @@ def _depth(
 
 def _tissue(said: FatRegionSpec, usual: Usual) -> Tissue:
     tissue = tissue_named(usual.tissue if said.material is None else said.material)
-    own = {f: v for f in ("young", "poisson", "density", "viscosity") if (v := getattr(said, f)) is not None}
+    own = {
+        f: v
+        for f in ("young", "poisson", "density", "viscosity", "stiffening")
+        if (v := getattr(said, f)) is not None
+    }
     return replace(tissue, **own)
 
 

@@ -42,6 +42,8 @@ class FatRegionSpec(Spec):
     """Instead of the tissue's [kg/m³]."""
     viscosity: Annotated[float, Field(ge=0.0)] | None = None
     """How long shear stress takes to follow a sudden strain, instead of the tissue's [s]."""
+    stiffening: Annotated[float, Field(ge=0.0, le=100.0)] | None = None
+    """By how many times its modulus it is stiffer when sheared by its thickness, instead of the tissue's."""
     stiffness: Stiffer | MapName = 1.0
     """How many times as stiff it is as the tissue, or a map (times 2: one half is as stiff)."""
     nodes: Annotated[int, Field(ge=1, le=16)] = 4

@@ -161,7 +161,9 @@ class ElasticGrid:
         squares = (deformation**2).sum(axis=(1, 2)) - 3.0 + bent.sum(axis=-1)[self.voxels]
         stiff = self.stiffness[self.voxels]
         shear, bulk = stiff * self.tissue.shear, stiff * (self.tissue.bulk + self.tissue.shear)
+        drawn = (deformation**2).sum(axis=(1, 2)) - 3.0 - 2.0 * swelling
         dense = 0.5 * shear * squares - shear * swelling + 0.5 * bulk * swelling**2
+        dense += 0.25 * self.tissue.stiffening * shear * drawn**2
         return float(self.size**3 * dense.sum())
 
     def kinetic_energy(self) -> float:
@@ -184,11 +186,12 @@ class ElasticGrid:
             values = np.stack([before + after, after - before], axis=1).reshape(-1, *before.shape[1:])
         return values[[0, 4, 2, 6, 1, 5, 3, 7]] / 8.0
 
-    def _solid(self, bulk: Floats | None = None) -> tuple[Ints, int, int, int, float, Floats, Floats]:
+    def _solid(self, bulk: Floats | None = None) -> tuple[Ints, int, int, int, float, float, Floats, Floats]:
         """What kernels ask for first."""
         at = self._layout
         bulk = self._bulk if bulk is None else bulk
-        return at.voxel_runs, at.row, at.slab, at.whole, self.size, self._shear, bulk
+        stiffening = float(self.tissue.stiffening)
+        return at.voxel_runs, at.row, at.slab, at.whole, self.size, stiffening, self._shear, bulk
 
     def _elastic(self, displacement: Floats, bulk: Floats | None = None) -> Floats:
         near, far = np.zeros_like(displacement), np.zeros_like(displacement)

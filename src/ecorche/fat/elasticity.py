@@ -21,12 +21,14 @@ class Tissue:
         poisson: Poisson's ratio ν: how much thinner it gets when pulled; 0.5 keeps the volume.
         density: [kg/m³].
         viscosity: How long shear stress takes to follow a sudden strain [s].
+        stiffening: By how many times its modulus a tissue is stiffer when sheared by its own thickness.
     """
 
     young: float
     poisson: float
     density: float = 950.0
     viscosity: float = 0.004
+    stiffening: float = 0.0
 
     def __post_init__(self) -> None:
         where = "material of fat"
@@ -45,6 +47,10 @@ class Tissue:
         if not self.density > 0.0:
             raise EcorcheError(
                 f"the density is {self.density:g} kg/m³", where=where, remedy="Give some 950 for fat"
+            )
+        if not 0.0 <= self.stiffening <= 100.0:
+            raise EcorcheError(
+                f"the stiffening is {self.stiffening:g}", where=where, remedy="Give 0, or some 2 for flesh"
             )
         if not self.viscosity >= 0.0:
             raise EcorcheError(
@@ -73,14 +79,14 @@ class Tissue:
 
 
 TISSUES = {
-    "breast": Tissue(young=2_200.0, poisson=0.49, viscosity=0.01),
-    "belly": Tissue(young=2_500.0, poisson=0.49, viscosity=0.01),
-    "soft": Tissue(young=1_000.0, poisson=0.49, viscosity=0.008),
-    "gel": Tissue(young=3_000.0, poisson=0.49, viscosity=0.001),
+    "breast": Tissue(young=2_200.0, poisson=0.49, viscosity=0.01, stiffening=2.0),
+    "belly": Tissue(young=2_500.0, poisson=0.49, viscosity=0.01, stiffening=2.0),
+    "soft": Tissue(young=1_000.0, poisson=0.49, viscosity=0.008, stiffening=2.0),
+    "gel": Tissue(young=3_000.0, poisson=0.49, viscosity=0.001, stiffening=2.0),
     "fat": Tissue(young=10_000.0, poisson=0.495),
     "firm": Tissue(young=25_000.0, poisson=0.49, viscosity=0.003),
 }
-"""Young's moduli within what is measured of breast and under the skin, 1 to 25 kPa; the viscosity is ours."""
+"""Young's moduli within what is measured of breast and under the skin, 1 to 25 kPa; the rest is ours."""
 
 
 def tissue_named(name: str) -> Tissue:

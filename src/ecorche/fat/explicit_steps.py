@@ -65,7 +65,7 @@ def _ready(
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def take_steps(
-    solid: tuple[Ints, int, int, int, float, Floats, Floats],
+    solid: tuple[Ints, int, int, int, float, float, Floats, Floats],
     nodes: Ints,
     held: Ints,
     target: Floats,
@@ -102,7 +102,7 @@ def take_steps(
         displacement, velocity: [m] and [m/s], (3 whole,); changed.
         sheared, pressed, near, far: Memory to work in, (3 whole,).
     """
-    runs, row, slab, whole, size, shear, bulk = solid
+    runs, row, slab, whole, size, stiffening, shear, bulk = solid
     dt, delay, nothing = broadcast_eight(step), broadcast_eight(viscosity), broadcast_eight(np.float32(0.0))
     two, ahead = broadcast_eight(np.float32(2.0)), broadcast_eight(np.float32(BETA) * step)
     for number in range(len(nodes)):
@@ -122,7 +122,7 @@ def take_steps(
                 at = axis * whole + held[n]
                 velocity[at] = (target[piece, axis, n] - displacement[at]) / seconds
         for _ in range(count):
-            add_forces(runs, row, slab, whole, size, shear, bulk, sheared, pressed, near, far)
+            add_forces(runs, row, slab, whole, size, stiffening, shear, bulk, sheared, pressed, near, far)
             for number in range(len(nodes)):
                 i = nodes[number]
                 j, k = i + whole, i + 2 * whole

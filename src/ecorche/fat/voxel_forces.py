@@ -8,7 +8,9 @@ that sags by a fifth of its edge grows by a tenth. Here every voxel is a finite 
 
 whose forces for small displacements are those of the Lamé equation, to which a turn is nothing at all, and
 which holds the true volume J. Forces of a voxel are opposite and equal; surfaces are free of stress without
-being told.
+being told. Tissue stiffens as its fibres are drawn straight, which linear elasticity knows nothing of: with
+``Q = F : F − 3 − 2 (J − 1)``, which is the square of a small shear, the energy of shear ½ μ Q gets ¼ κ μ Q²
+more (Yeoh's model), of Q at the middle of a voxel. Small strains do not notice.
 
 Within a voxel each component of d is ``Σ c_s ξ^s₁ η^s₂ ζ^s₃`` with s over the eight corners of a cube and ξ,
 η, ζ from −1 to 1. The c_s are sums and differences of the corners' values, which a cascade of additions
@@ -104,6 +106,7 @@ def add_forces(
     slab: int,
     whole: int,
     size: float,
+    stiffening: float,
     shear: Floats,
     bulk: Floats,
     sheared: Floats,
@@ -119,12 +122,14 @@ def add_forces(
         runs: Where eights of voxels begin, of which at least one is there, (R,).
         row, slab, whole: How far apart neighbours along the middle and the first axis, and components, are.
         size: Of a voxel h [m].
+        stiffening: κ.
         shear, bulk: ``μ h / 16`` and ``(λ + μ) h / 16`` of the voxels [N/m], 0 where there is none, (whole,).
         sheared, pressed: Displacements for F : F and for J [m], (3 whole,); the same unless there is
             viscosity.
         near, far: Forces of voxels on their corners nearer to and farther from the beginning of a row [N],
             (3 whole,): what was written a moment ago is read again at once only if it lies at the same place.
     """
+    fibres, two = broadcast_eight(np.float32(stiffening)), broadcast_eight(np.float32(2.0))
     two_thirds, third = broadcast_eight(np.float32(2.0 / 3.0)), broadcast_eight(np.float32(1.0 / 3.0))
     across, along = broadcast_eight(np.float32(4.0 * size)), broadcast_eight(np.float32(0.25 / size))
     for run in range(len(runs)):
@@ -139,26 +144,33 @@ def add_forces(
         cxx, cxy, cxz = hy * kz - hz * ky, hz * kx - hx * kz, hx * ky - hy * kx
         cyx, cyy, cyz = gz * ky - gy * kz, gx * kz - gz * kx, gy * kx - gx * ky
         czx, czy, czz = gy * hz - gz * hy, gz * hx - gx * hz, gx * hy - gy * hx
-        swelling = (gx + hy + kz) + (cxx + cyy + czz) + (gx * cxx + gy * cxy + gz * cxz)
+        further = (cxx + cyy + czz) + (gx * cxx + gy * cxy + gz * cxz)
+        swelling = (gx + hy + kz) + further
+        squares = (gx * gx + gy * gy + gz * gz) + (hx * hx + hy * hy + hz * hz)
+        drawn = squares + (kx * kx + ky * ky + kz * kz) - two * further
         cxx, cxy, cxz = cxx + (hy + kz), cxy - hx, cxz - kx
         cyx, cyy, cyz = cyx - gy, cyy + (gx + kz), cyz - ky
         czx, czy, czz = czx - gz, czy - hz, czz + (gx + hy)
         mu = run_from(shear, at)
         pressure = across * run_from(bulk, at) * swelling
-        rest, second, last = pressure - across * mu, mu * two_thirds, mu * third
+        more = mu * fibres * drawn
+        rest, second, last = pressure - across * (mu + more), mu * two_thirds, mu * third
         _, x1, x2, x3, x4, x5, x6, x7 = _cascade(_corners(sheared, at, row, slab))
         _, y1, y2, y3, y4, y5, y6, y7 = _cascade(_corners(sheared, at + whole, row, slab))
         _, z1, z2, z3, z4, z5, z6, z7 = _cascade(_corners(sheared, at + 2 * whole, row, slab))
         # viscosity answers the rate of strain: what is sheared but not pressed, and the same transposed
-        t4 = mu * (x4 + (x4 - u1)) + rest * cxx + pressure
-        t2, t1 = mu * (x2 + (y4 - v1)) + rest * cxy, mu * (x1 + (z4 - w1)) + rest * cxz
+        t4 = mu * (x4 + (x4 - u1)) + more * u1 + rest * cxx + pressure
+        t2 = mu * (x2 + (y4 - v1)) + more * u2 + rest * cxy
+        t1 = mu * (x1 + (z4 - w1)) + more * u3 + rest * cxz
         given = _spread((t1, t2, second * x3, t4, second * x5, second * x6, last * x7))
         _take(near, far, at, row, slab, given)
-        t2 = mu * (y2 + (y2 - v2)) + rest * cyy + pressure
-        t4, t1 = mu * (y4 + (x2 - u2)) + rest * cyx, mu * (y1 + (z2 - w2)) + rest * cyz
+        t2 = mu * (y2 + (y2 - v2)) + more * v2 + rest * cyy + pressure
+        t4 = mu * (y4 + (x2 - u2)) + more * v1 + rest * cyx
+        t1 = mu * (y1 + (z2 - w2)) + more * v3 + rest * cyz
         given = _spread((t1, t2, second * y3, t4, second * y5, second * y6, last * y7))
         _take(near, far, at + whole, row, slab, given)
-        t1 = mu * (z1 + (z1 - w3)) + rest * czz + pressure
-        t4, t2 = mu * (z4 + (x1 - u3)) + rest * czx, mu * (z2 + (y1 - v3)) + rest * czy
+        t1 = mu * (z1 + (z1 - w3)) + more * w3 + rest * czz + pressure
+        t4 = mu * (z4 + (x1 - u3)) + more * w1 + rest * czx
+        t2 = mu * (z2 + (y1 - v3)) + more * w2 + rest * czy
         given = _spread((t1, t2, second * z3, t4, second * z5, second * z6, last * z7))
         _take(near, far, at + 2 * whole, row, slab, given)
