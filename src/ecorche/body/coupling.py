@@ -188,7 +188,7 @@ def compile_coupling(body: Body, rig: Rig, bind: Sequence[PointSet]) -> BodyCoup
     by_heights = share["height_field"] + share["fascia"]
     if by_heights.any():
         over = _over(body, rig, points, up, rings, surfaces, bones, bind, share["fascia"], scale)
-    touching = SkinContact(points, up, triangles, rings, reach=0.025 * scale, span=0.015 * scale)
+    touching = SkinContact(points, up, triangles, rings, reach=0.05 * scale, span=0.015 * scale)
     limbs = limb_segments(points, triangles, rings.place, weights, character.skeleton, _hinges(naming))
     return BodyCoupling(
         spec=spec,

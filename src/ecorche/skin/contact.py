@@ -4,8 +4,9 @@ A line along every vertex's normal looks for skin that faces it. In front, that 
 has passed through skin, by as much. Either side gives way by half along its normal. What is pressed in comes
 out beside the contact, over a stretch around it, so that the volume stays: flesh that folds bulges.
 
-Parts that are thinner than the reach at bind, such as ears, always have skin behind; they are left alone. The
-lines ask the tree of `ray_tree`, not all pairs.
+Every part of a body has its own far side behind it: lines go back a quarter as far as that is at bind,
+so that fingers and ears do not take themselves for others. The lines ask the tree of `ray_tree`, not all
+pairs.
 """
 
 from __future__ import annotations
@@ -18,8 +19,10 @@ from ecorche.skin.two_rings import TwoRings
 
 Points = npt.NDArray[np.float32]
 
-_THIN = 2.0
-"""What has its own far side behind it within so many reaches at bind is thin."""
+_OF_THICKNESS = 0.25
+"""How far lines go back at most, as a share of how thick the body is there at bind."""
+_BENEATH = 0.02
+"""How far beneath the skin lines begin that ask how thick a body is, as a share of the reach: not on it."""
 _MOST_ROUNDS = 100
 """Of smoothing, to spread a bulge."""
 _EVEN_ROUNDS = 2
@@ -36,7 +39,7 @@ class SkinContact:
         points, normals: At bind [m] and unit, (vertices, 3).
         triangles: Outwards, (triangles, 3).
         rings: Its vertices' neighbours.
-        reach: How deep skin may have passed through skin [m].
+        reach: How deep skin may have passed through skin [m], at most.
         span: How far from the contact what is pressed in comes out [m].
         rounds: How often both sides give way.
     """
@@ -48,20 +51,20 @@ class SkinContact:
         triangles: npt.ArrayLike,
         rings: TwoRings,
         *,
-        reach: float = 0.025,
+        reach: float = 0.05,
         span: float = 0.015,
         rounds: int = 4,
     ) -> None:
         self._tree, self._rings, self._rounds = RayTree(points, triangles), rings, rounds
-        self._reach = np.full(len(points), reach, np.float32)
         self._remembered = np.full(len(points), -1, np.int32)
         self._speaker = rings.speakers()
         # so many rounds of smoothing spread a point over the span
         edge = float(np.median(rings.square_edge))
         self._bulge_rounds = int(np.clip(2.0 * span**2 / max(edge, 1e-12), 2, _MOST_ROUNDS))
-        far = (_THIN * self._reach).astype(np.float32)
-        behind = self._tree.cast(points - far[:, None] * normals, normals, far, facing=True)
-        self._thin = behind.triangles >= 0
+        far, beneath = np.full(len(points), reach / _OF_THICKNESS, np.float32), np.float32(_BENEATH * reach)
+        behind = self._tree.cast(points - beneath * normals, -normals, far)
+        thick = np.where(behind.triangles >= 0, beneath + behind.distances, far)
+        self._reach = (_OF_THICKNESS * thick).astype(np.float32)
         faces = np.asarray(triangles, np.int64)
         area = np.linalg.norm(
             np.cross(points[faces[:, 1]] - points[faces[:, 0]], points[faces[:, 2]] - points[faces[:, 0]]),
@@ -77,7 +80,7 @@ class SkinContact:
         hits = self._tree.cast(
             points, normals, self._reach, facing=True, both_ways=True, remembered=self._remembered
         )
-        through = (hits.distances < 0.0) & ~self._thin
+        through = hits.distances < 0.0
         return np.where(through, -hits.distances, np.float32(0.0))
 
     def correction(self, points: Points, normals: Points) -> Points:
