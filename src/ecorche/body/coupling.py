@@ -29,7 +29,8 @@ from ecorche.skin.contact import SkinContact
 from ecorche.skin.delta_transfer import DeltaTransfer
 from ecorche.skin.even_stretch import EvenStretch
 from ecorche.skin.fold_planes import FoldPlanes
-from ecorche.skin.keep_volume import KeptVolume, limb_segments
+from ecorche.skin.keep_volume import KeptVolume
+from ecorche.skin.limb_segments import limb_segments
 from ecorche.skin.normals import Normals
 from ecorche.skin.over_ecorche import Reach, SkinOverEcorche
 from ecorche.skin.two_rings import TwoRings, two_rings

@@ -10,78 +10,57 @@ volume is a cubic of that one number: Newton's method finds it in two steps.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from numba import njit, prange
 
-from ecorche.base.rotations import normalise
-from ecorche.skeleton.skeleton import Skeleton
-from ecorche.skin.weights import SkinWeights
+from ecorche.skin.limb_segments import LimbSegment
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
-REACH = 0.6
-"""How far along both bones a segment goes, as a share of their lengths."""
-_OWN = 0.9
-"""From which share of weight on the two bones skin belongs to them."""
-_BONY = 0.25
-"""Where on its arch, which ends at the cap, the profile begins at the joint."""
 _STEPS = 2
 """Of Newton's method."""
-_LEAST = 8
-"""Triangles of a segment, else there is none."""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class LimbSegment:
-    """Skin round one joint, and what closes it.
+class _Packed(NamedTuple):
+    """Segments one after another, as `_volumes` reads them.
 
     Attributes:
-        joint: Its number.
-        vertices: Of the skin, (n,).
-        triangles: Of it, numbered within ``vertices``, (triangles, 3).
-        borders: Edges of each cap, numbered so, as the caps run round them, each (edges, 2).
-        profile: How much each vertex comes out, 0 at the caps, (n,).
+        vertices, profiles: Of all, (n,), (n,).
+        starts: Of each segment's vertices, triangles, borders, (segments + 1, 3).
+        triangles: Numbered within all vertices, (triangles, 3).
+        edges: Of all caps, numbered so, (edges, 2).
+        edge_starts: Of each border, (borders + 1,).
     """
 
-    joint: int
     vertices: Ints
+    profiles: Floats
+    starts: Ints
     triangles: Ints
-    borders: tuple[Ints, ...]
-    profile: Floats
+    edges: Ints
+    edge_starts: Ints
 
-    def volume(self, points: npt.NDArray[np.floating]) -> float:
-        """Between skin and caps [m³], of points of the whole skin (vertices, 3)."""
-        return self._volume(points[self.vertices].astype(np.float64))
 
-    def _volume(self, at: Floats) -> float:
-        at = at - at.mean(axis=0)
-        held = _boxes(at, self.triangles)
-        for edges in self.borders:
-            middle = at[np.unique(edges)].mean(axis=0)
-            held += float(np.sum(np.cross(at[edges[:, 0]], at[edges[:, 1]]) @ middle))
-        return held / 6.0
-
-    def widened(
-        self, points: npt.NDArray[np.floating], normals: npt.NDArray[np.floating], volume: float
-    ) -> Floats:
-        """How far each of its vertices comes out [m], (n,), so that it holds a volume [m³]."""
-        at, up = points[self.vertices].astype(np.float64), normals[self.vertices].astype(np.float64)
-        along, out = self.profile[:, None] * up, 0.0
-        for _ in range(_STEPS):
-            now = at + out * along
-            a, b, c = (now[self.triangles[:, k]] for k in range(3))
-            area, total = np.cross(b - a, c - a) / 6.0, np.zeros_like(now)
-            for k in range(3):
-                np.add.at(total, self.triangles[:, k], area)
-            growing = float(np.sum(total * along))
-            if growing <= 0.0:
-                break
-            out += (volume - self._volume(now)) / growing
-        return out * self.profile
+def _packed(segments: Sequence[LimbSegment]) -> _Packed:
+    none, pairs = np.zeros(0, np.int64), np.zeros((0, 2), np.int64)
+    sizes = [(len(s.vertices), len(s.triangles), len(s.borders)) for s in segments]
+    starts = np.concatenate([np.zeros((1, 3), np.int64), np.cumsum(np.reshape(sizes, (-1, 3)), axis=0)])
+    borders = [edges + first for s, first in zip(segments, starts[:, 0], strict=False) for edges in s.borders]
+    return _Packed(
+        np.concatenate([none, *(s.vertices for s in segments)]),
+        np.concatenate([np.zeros(0), *(s.profile for s in segments)]),
+        starts.astype(np.int64),
+        np.concatenate(
+            [np.zeros((0, 3), np.int64)]
+            + [s.triangles + first for s, first in zip(segments, starts[:, 0], strict=False)]
+        ),
+        np.concatenate([pairs, *borders]),
+        np.cumsum([0, *map(len, borders)]),
+    )
 
 
 class KeptVolume:
@@ -90,125 +69,105 @@ class KeptVolume:
     Args:
         points: The skin at bind [m], (vertices, 3).
         segments: See `limb_segments`.
+
+    Attributes:
+        segments: The same.
+        volumes: Of them at bind [m³], (segments,).
     """
 
     def __init__(self, points: npt.ArrayLike, segments: Iterable[LimbSegment]) -> None:
-        at = np.asarray(points, np.float64)
+        at = np.asarray(points, np.float32)
         self.segments = tuple(segments)
-        self._volumes = [segment.volume(at) for segment in self.segments]
+        self._packed = _packed(self.segments)
+        self.volumes = self._cubics(at, np.zeros_like(at))[:, 0]
 
     def correction(
         self, points: npt.NDArray[np.float32], normals: npt.NDArray[np.float32]
     ) -> npt.NDArray[np.float32]:
         """How far each vertex moves out along its normal [m], (vertices,)."""
-        found = np.zeros(len(points))
-        for segment, volume in zip(self.segments, self._volumes, strict=True):
-            now = segment.volume(points)
-            if now == volume:
-                continue  # bind, to the last bit
-            found[segment.vertices] += segment.widened(points, normals, volume)
+        found, cubics = np.zeros(len(points)), self._cubics(points, normals)
+        for segment, volume, cubic in zip(self.segments, self.volumes.tolist(), cubics.tolist(), strict=True):
+            if cubic[0] != volume:  # else it is as at bind, to the last bit
+                found[segment.vertices] += _root(cubic, volume) * segment.profile
         return found.astype(np.float32)
 
-
-def limb_segments(
-    points: npt.ArrayLike,
-    triangles: npt.ArrayLike,
-    place: npt.NDArray[np.integer],
-    weights: SkinWeights,
-    skeleton: Skeleton,
-    joints: Iterable[int],
-) -> list[LimbSegment]:
-    """Segments of a skin at bind round joints between two bones; those without enough skin are left out.
-
-    Args:
-        points: [m], (vertices, 3).
-        triangles: Outwards, (triangles, 3).
-        place: Number of the place each vertex is at: those at one place are one, (vertices,).
-        weights: Of the skin.
-        skeleton: It hangs on.
-        joints: Such as elbows and knees.
-    """
-    at, faces = np.asarray(points, np.float64), np.asarray(triangles, np.int64)
-    first = np.unique(place, return_index=True)[1][place]
-    heads, tips = skeleton.bind_world[:, :3, 3], skeleton.tail_positions()
-    vertex = np.repeat(np.arange(len(at)), np.diff(weights.starts))
-    found = []
-    for joint in joints:
-        above, own = int(skeleton.parents[joint]), set().union(*limb_joints(skeleton, joint))
-        share = np.bincount(vertex, weights.weights * np.isin(weights.joints, list(own)), len(at))
-        before, behind = heads[joint] - heads[above], tips[joint] - heads[joint]
-        # −1 to 1 from cap to cap
-        back = (at - heads[joint]) @ before / (before @ before) / REACH
-        on = (at - heads[joint]) @ behind / (behind @ behind) / REACH
-        inside = (share > _OWN) & (back > -1.0) & (on < 1.0)
-        kept = faces[inside[faces].all(axis=1)]
-        if len(kept) < _LEAST:
-            continue
-        used, numbered = np.unique(first[kept], return_inverse=True)
-        corners = numbered.reshape(-1, 3)
-        borders = _borders(corners)
-        axis = normalise(before) + normalise(behind)
-        far = np.maximum(np.where((at - heads[joint]) @ axis < 0.0, -back, on), 0.0)[used]
-        profile = np.where(far < 1.0, np.sin(np.pi * (_BONY + (1.0 - _BONY) * far)) ** 2, 0.0)
-        profile[np.unique(np.concatenate(borders))] = 0.0
-        # every vertex of a place moves alike
-        everyone = np.flatnonzero(np.isin(first, used))
-        found.append(_spread(joint, everyone, first, used, corners, borders, profile))
-    return found
+    def _cubics(self, points: npt.NDArray[np.float32], normals: npt.NDArray[np.float32]) -> Floats:
+        """Coefficients of each segment's volume [m³] by how far it comes out [m], (segments, 4)."""
+        found = np.empty((len(self.segments), 4))
+        _volumes(points, normals, *self._packed, found)
+        return found
 
 
-def limb_joints(skeleton: Skeleton, joint: int) -> tuple[set[int], set[int]]:
-    """Joints of the bone before a joint and of the bone behind it, helpers among them."""
-    below = _below(skeleton, joint)
-    for child in skeleton.children[joint]:
-        if skeleton.children[child]:
-            below = below - _below(skeleton, child)
-    return _below(skeleton, int(skeleton.parents[joint])) - _below(skeleton, joint), below
+def _root(cubic: Sequence[float], volume: float) -> float:
+    """How far a segment comes out [m] to hold a volume [m³]."""
+    a, b, c, d = cubic
+    out = 0.0
+    for _ in range(_STEPS):
+        growing = b + out * (2.0 * c + out * 3.0 * d)
+        if growing <= 0.0:
+            break
+        out += (volume - (a + out * (b + out * (c + out * d)))) / growing
+    return out
 
 
-def _spread(
-    joint: int,
-    everyone: Ints,
-    first: Ints,
-    used: Ints,
-    corners: Ints,
-    borders: tuple[Ints, ...],
-    profile: Floats,
-) -> LimbSegment:
-    """The segment with all vertices at its places; the faces go by the first of each."""
-    row = np.searchsorted(everyone, used)
-    renamed = tuple(row[edges] for edges in borders)
-    return LimbSegment(
-        joint, everyone, row[corners], renamed, profile[np.searchsorted(used, first[everyone])]
+@njit(inline="always")  # type: ignore[untyped-decorator]
+def _box(a: Any, b: Any, c: Any) -> Any:
+    """Volume of the box that three vectors span."""
+    return (
+        (a[1] * b[2] - a[2] * b[1]) * c[0]
+        + (a[2] * b[0] - a[0] * b[2]) * c[1]
+        + (a[0] * b[1] - a[1] * b[0]) * c[2]
     )
 
 
-def _below(skeleton: Skeleton, joint: int) -> set[int]:
-    """A joint and all below it."""
-    found = {joint}
-    for child in skeleton.children[joint]:
-        found |= _below(skeleton, child)
-    return found
-
-
-def _borders(triangles: Ints) -> tuple[Ints, ...]:
-    """Edges of the caps: those of one triangle alone, turned round, one array a loop."""
-    from scipy.sparse import coo_matrix
-    from scipy.sparse.csgraph import connected_components
-
-    edges = np.concatenate([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [2, 0]]])
-    _, which, count = np.unique(np.sort(edges, axis=1), axis=0, return_inverse=True, return_counts=True)
-    open_edges = edges[count[which.ravel()] == 1][:, ::-1]
-    if not len(open_edges):
-        return ()
-    size = int(triangles.max()) + 1
-    joined = coo_matrix((np.ones(len(open_edges)), (open_edges[:, 0], open_edges[:, 1])), (size, size))
-    _, loop = connected_components(joined, directed=False)
-    of_edge = loop[open_edges[:, 0]]
-    return tuple(open_edges[of_edge == number] for number in np.unique(of_edge))
-
-
-def _boxes(at: Floats, triangles: Ints) -> float:
-    """Six times the signed volume between triangles and the origin."""
-    a, b, c = (at[triangles[:, k]] for k in range(3))
-    return float(np.sum(np.cross(a, b) * c))
+@njit(parallel=True, cache=True)  # type: ignore[untyped-decorator]
+def _volumes(
+    points: npt.NDArray[np.float32],
+    normals: npt.NDArray[np.float32],
+    vertices: Ints,
+    profiles: Floats,
+    starts: Ints,
+    triangles: Ints,
+    edges: Ints,
+    edge_starts: Ints,
+    found: Floats,
+) -> None:
+    """Coefficients of the volumes by how far segments come out; caps stay where they are."""
+    at, along = np.empty((len(vertices), 3)), np.empty((len(vertices), 3))
+    for segment in prange(len(found)):
+        first, last = starts[segment, 0], starts[segment + 1, 0]
+        middle = np.zeros(3)
+        for row in range(first, last):
+            for axis in range(3):
+                at[row, axis] = points[vertices[row], axis]
+                along[row, axis] = profiles[row] * normals[vertices[row], axis]
+                middle[axis] += at[row, axis]
+        for row in range(first, last):
+            for axis in range(3):
+                at[row, axis] -= middle[axis] / (last - first)
+        sums = np.zeros(4)
+        for triangle in range(starts[segment, 1], starts[segment + 1, 1]):
+            i, j, k = triangles[triangle, 0], triangles[triangle, 1], triangles[triangle, 2]
+            a = at[i, 0], at[i, 1], at[i, 2]
+            b = at[j, 0], at[j, 1], at[j, 2]
+            c = at[k, 0], at[k, 1], at[k, 2]
+            u = along[i, 0], along[i, 1], along[i, 2]
+            v = along[j, 0], along[j, 1], along[j, 2]
+            w = along[k, 0], along[k, 1], along[k, 2]
+            sums[0] += _box(a, b, c)
+            sums[1] += _box(u, b, c) + _box(a, v, c) + _box(a, b, w)
+            sums[2] += _box(a, v, w) + _box(u, b, w) + _box(u, v, c)
+            sums[3] += _box(u, v, w)
+        for border in range(starts[segment, 2], starts[segment + 1, 2]):
+            # each edge begins where another ends: the middle of the beginnings is that of the border
+            x, y, z = 0.0, 0.0, 0.0
+            count = edge_starts[border + 1] - edge_starts[border]
+            for edge in range(edge_starts[border], edge_starts[border + 1]):
+                x += at[edges[edge, 0], 0] / count
+                y += at[edges[edge, 0], 1] / count
+                z += at[edges[edge, 0], 2] / count
+            for edge in range(edge_starts[border], edge_starts[border + 1]):
+                i, j = edges[edge, 0], edges[edge, 1]
+                sums[0] += _box((at[i, 0], at[i, 1], at[i, 2]), (at[j, 0], at[j, 1], at[j, 2]), (x, y, z))
+        for power in range(4):
+            found[segment, power] = sums[power] / 6.0
