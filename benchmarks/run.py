@@ -31,6 +31,7 @@ SECTIONS = (
     "elastic_lines",
     "line_muscles",
     "line_muscle_shapes",
+    "fat",
 )
 """Modules of this package in the order of the report; each has a function ``section() -> str``."""
 
