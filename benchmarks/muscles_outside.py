@@ -46,9 +46,9 @@ def outside(pair: Pair, index: int) -> list[Floats]:
 
 @cache
 def _drawn(pair: Pair) -> tuple[SpindleSurfaces, SpindlesInFlesh]:
-    muscles = pair.muscles.musculature
+    muscles, skin = pair.muscles.musculature, pair.muscles.skin_round
     surfaces = spindle_surfaces(muscles.spindles)
-    return surfaces, SpindlesInFlesh(muscles, surfaces, pair.muscles.skin_round.shares)
+    return surfaces, SpindlesInFlesh(muscles, surfaces, skin.shares, skin.binding)
 
 
 def looked_at(pair: Pair, motion: str) -> list[int]:

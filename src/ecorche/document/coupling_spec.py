@@ -19,7 +19,11 @@ Seconds = Annotated[float, Field(ge=0.0, le=2.0)]
 
 
 class CouplingSpec(Spec):
-    """How the skin follows what lies beneath. Numbers marked *or a map* may be the name of a painted one."""
+    """How the skin follows what lies beneath. Numbers marked *or a map* may be the name of a painted one.
+
+    A height field or fascia corrects skinning, and is as good as that is: where one is asked for anywhere and
+    neither rig nor character file names a method, the body is skinned by contour.
+    """
 
     everywhere: Coupling = "muscles"
     """The coupling where `regions` says nothing. A height field or fascia leaves head, hands and feet to

@@ -19,6 +19,7 @@ from ecorche.muscles.triples import read
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
+Singles = npt.NDArray[np.float32]
 
 # columns of a ring: its centre and unit directions at bind, the half-axis along side at bind and how that
 # follows the belly's, how much it swells by dilation
@@ -89,15 +90,14 @@ def draw(
 
 
 @njit(parallel=True, cache=True, error_model="numpy")  # type: ignore[untyped-decorator]
-def shape(kept: FleshRings, flesh: FleshShares, change: Floats, bulge: Floats, points: Floats) -> None:
-    """Points of all rings at bind (M, R A, 4) [m] with the thickness of a frame; arguments as in `draw`."""
+def shape(kept: FleshRings, flesh: FleshShares, change: Floats, bulge: Floats, still: Singles) -> None:
+    """Points of all rings at bind (M R A, 3) [m] with the thickness of a frame; arguments as in `draw`."""
     for muscle in prange(len(kept.muscles)):
-        groups, none = len(kept.cosines), quad(0.0)
-        count = len(kept.rings) // len(kept.muscles)
-        for place in range(count * groups):
-            row, group = muscle * count + place // groups, place % groups
-            here = _shaped(kept, muscle, row, group, change[muscle], bulge[muscle])
-            write_rows(points[muscle], flesh.named, place, WIDTH, 0, (here[0], here[1], here[2], none))
+        points, _, _ = _memory(kept, flesh)
+        _shape(kept, flesh, muscle, change[muscle], bulge[muscle], points)
+        for i in range(len(points)):
+            for k in range(3):
+                still[muscle * len(points) + i, k] = points[i, k]
 
 
 @njit(parallel=True, cache=True, error_model="numpy")  # type: ignore[untyped-decorator]
@@ -105,17 +105,25 @@ def draw_carried(
     kept: FleshRings,
     flesh: FleshShares,
     volumes: Floats,
-    points: Floats,
+    still: Singles,
+    carried: Singles,
     change: Floats,
     lengthened: Floats,
+    bulge: Floats,
     vertices: Floats,
 ) -> None:
-    """As `draw`, of points (M, R A, 4) of the rings [m] where the flesh has taken them, however it did."""
+    """As `draw`, where the flesh has taken the points that `shape` gave, however it did, (M R A, 3) [m]."""
     for muscle in prange(len(kept.muscles)):
-        _, swelling, memory = _memory(kept, flesh)
+        points, swelling, memory = _memory(kept, flesh)
+        _shape(kept, flesh, muscle, change[muscle], bulge[muscle], points)
+        first = muscle * len(points)
+        for i in range(len(points)):
+            for k in range(3):
+                # as steps, so that at bind nothing is rounded
+                points[i, k] += np.float64(carried[first + i, k]) - np.float64(still[first + i, k])
         for ring in range(len(kept.rings) // len(kept.muscles)):
-            _swell(kept, muscle, ring, points[muscle], swelling)
-        _dilate(kept, muscle, volumes, change, lengthened, points[muscle], swelling, memory, vertices)
+            _swell(kept, muscle, ring, points, swelling)
+        _dilate(kept, muscle, volumes, change, lengthened, points, swelling, memory, vertices)
 
 
 @njit(inline="always")  # type: ignore[untyped-decorator]
@@ -148,6 +156,18 @@ def _carry(
             there = (x + step[0], y + step[1], z + step[2], none)
             write_rows(points, flesh.named, ring * groups + group, WIDTH, 0, there)
         _swell(kept, muscle, ring, points, swelling)
+
+
+@njit(cache=True, error_model="numpy")  # type: ignore[untyped-decorator]
+def _shape(
+    kept: FleshRings, flesh: FleshShares, muscle: int, change: float, bulge: float, points: Floats
+) -> None:
+    """Points of a muscle (R A, 4) at bind, with the thickness of a frame."""
+    groups, none = len(kept.cosines), quad(0.0)
+    for place in range(len(flesh.named)):
+        row = muscle * (len(kept.rings) // len(kept.muscles)) + place // groups
+        x, y, z = _shaped(kept, muscle, row, place % groups, change, bulge)
+        write_rows(points, flesh.named, place, WIDTH, 0, (x, y, z, none))
 
 
 @njit(inline="always")  # type: ignore[untyped-decorator]

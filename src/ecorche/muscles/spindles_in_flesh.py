@@ -20,12 +20,12 @@ import numpy as np
 import numpy.typing as npt
 
 from ecorche.base.checks import require_finite
-from ecorche.base.quads import WIDTH, fours
+from ecorche.base.quads import fours
 from ecorche.base.threads import threads_for
 from ecorche.errors import EcorcheError
 from ecorche.muscles.centre_lines import STATIONS
 from ecorche.muscles.even_rings import evened
-from ecorche.muscles.flesh_carrier import Binding, Carrier, carried
+from ecorche.muscles.flesh_carrier import Binding, Carrier
 from ecorche.muscles.flesh_rings import FleshRings, draw, draw_carried, held, shape
 from ecorche.muscles.flesh_shares import FleshShares, flesh_shares
 from ecorche.muscles.musculature import Musculature
@@ -37,6 +37,9 @@ Floats = npt.NDArray[np.float64]
 
 EVENED = 10
 """How often the flesh's shares are evened, along and round a muscle."""
+AT_RINGS = 24
+"""Of so many rings. Flesh that keeps its girth when twisted is evened over the same stretch of a muscle
+however finely that is divided: spread further its muscles would lag behind the skin that twists."""
 
 
 class SpindlesInFlesh:
@@ -73,11 +76,21 @@ class SpindlesInFlesh:
         lengths, change = self._musculature.contracted(self._plan, moved, tension)
         vertices, longer = np.empty((int(self._kept.vertices[-1]), 3)), lengths / self._lengths
         if self._carrier is not None:
-            points = np.empty((len(tension), int(self._flesh.named[-1, -1]) + 1, WIDTH))
-            with threads_for(points.size // WIDTH // 16):
-                shape(self._kept, self._flesh, change, tension, points)
-                points[..., :3] = carried(self._carrier, moved, points[..., :3])
-                draw_carried(self._kept, self._flesh, self._volumes, points, change, longer, vertices)
+            still = np.empty((len(tension) * (int(self._flesh.named[-1, -1]) + 1), 3), np.float32)
+            with threads_for(len(still) // 16):
+                shape(self._kept, self._flesh, change, tension, still)
+                carried = self._carrier.apply(moved, still)
+                draw_carried(
+                    self._kept,
+                    self._flesh,
+                    self._volumes,
+                    still,
+                    carried,
+                    change,
+                    longer,
+                    tension,
+                    vertices,
+                )
             return vertices
         with threads_for(len(self._flesh.shares) // 16):
             draw(
@@ -127,7 +140,8 @@ def _kept(
         used=surfaces.used_rings,
     )
     # muscle by muscle: of all joints and all points together there would be much more, nearly all zero
-    round_each = (evened(shares(own.reshape(-1, 3)).reshape(*own.shape[:2], -1), EVENED) for own in still)
+    times = EVENED if binding is None else max(1, round(EVENED * (t.shape[1] / AT_RINGS) ** 2))
+    round_each = (evened(shares(own.reshape(-1, 3)).reshape(*own.shape[:2], -1), times) for own in still)
     numbered = [_of_few_joints(own) for own in round_each]
     carrier = None if binding is None else binding(still.reshape(-1, 3), numbered)
     return kept, flesh_shares(t.shape[1], sides, numbered), carrier

@@ -37,13 +37,13 @@ def flesh_binding(method: str, skeleton: Skeleton, parents: Ints = NONE) -> Bind
     """
     if method == "linear":
         return None
+    limbs = np.concatenate([np.arange(skeleton.joint_count), parents])
 
     def binding(places: Floats, shares: Shares) -> Carrier:
         points, count = places.astype(np.float32), skeleton.joint_count
         place, joint, share = _entries(shares)
         muscle = joint >= count
-        limb = np.where(muscle, parents[joint - count] if len(parents) else 0, joint)
-        weights = _strongest(place, limb, share, len(places), count)
+        weights = _strongest(place, limbs[joint], share, len(places), count)
         if not muscle.any():
             return make_skinning(method, points, weights, skeleton)
         taken = MuscleWeights(place[muscle], joint[muscle] - count, share[muscle], from_parent=True)
