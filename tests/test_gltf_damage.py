@@ -72,7 +72,7 @@ def far_corner(sample: Sample) -> None:
         (set_json("nodes", 2, "children", [1]), "hangs on it and on node"),
         (set_json("nodes", 1, "scale", [1, 0, 1]), "joint 'upper' has zero scale"),
         (set_json("nodes", 1, "rotation", [0, 0, 0, 0]), "node 1 .upper.: .*length zero"),
-        (set_json("nodes", 2, {"name": "strip", "mesh": 0}), "no mesh in it has a skin"),
+        (set_json("nodes", 2, {"name": "strip", "mesh": 0}), "no mesh is bound to its skeleton"),
         (set_json("skins", 0, "joints", [0, 12]), "skin 0 .*number 12 of 'nodes'"),
         (set_json("extensionsRequired", ["KHR_draco_mesh_compression"]), "Draco compression"),
         (set_json("asset", "version", "1.0"), "glTF version '1.0'"),

@@ -90,7 +90,7 @@ def rig(
 
     from ecorche.body.rig import create_rig
     from ecorche.cli.options import joint_mapping
-    from ecorche.cli.subject import character_in, write_figure
+    from ecorche.cli.subject import character_in, weights_found, write_figure
     from ecorche.document.files import read_rig, require_rig_name, write_rig
 
     target = output or (Path("figure.ecorche") if character is None else character.with_suffix(".ecorche"))
@@ -122,7 +122,7 @@ def rig(
         typer.echo(f"{character}: the built-in figure")
     subject, names = character_in(character), joint_mapping(mapping)
     made = create_rig(subject, character, target, muscles=False, mapping=names)
-    told: list[str] = []
+    told = [f"note: {note}" for note in weights_found(subject)]
     if anatomy is not None:
         from ecorche.body.anatomy_rig import with_anatomy
         from ecorche.io.anatomy_folder import bones_of_character, read_anatomy_folder

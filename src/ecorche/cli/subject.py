@@ -171,6 +171,13 @@ def subject_motion(character: Character, motion: Path | None, clip: str | None) 
     return character.motions[number]
 
 
+def weights_found(character: Character) -> tuple[str, ...]:
+    """That a character's skin weights are not its file's, where it is so, a sentence."""
+    from ecorche.body.automatic_weights import NONE
+
+    return tuple(note for note in character.notes if note.startswith(NONE))
+
+
 def line_notes(take: Take) -> tuple[str, ...]:
     """Action lines that did not come to rest where a command asked for them, a sentence each."""
     from ecorche.body.live_frames import LiveFrames

@@ -8,10 +8,16 @@ import typer
 
 
 def weights(
-    rig: Path = typer.Argument(help="A rig (.ecorche)."),
-    muscle: str = typer.Argument(help="A muscle's name, as `ecorche info RIG` lists it."),
+    rig: Path = typer.Argument(
+        metavar="RIG", help="A rig (.ecorche); or a character, to find its skin weights anew."
+    ),
+    muscle: str | None = typer.Argument(None, help="A muscle's name, as `ecorche info RIG` lists it."),
     output: Path | None = typer.Option(
-        None, "-o", "--output", help="Write its weights: .npy, .csv, or a character file with an attribute."
+        None,
+        "-o",
+        "--output",
+        help="Write its weights: .npy, .csv, or a character file with an attribute; of a character, the file"
+        " to make.",
     ),
     painted: Path | None = typer.Option(
         None,
@@ -23,7 +29,11 @@ def weights(
     ),
     found: bool = typer.Option(False, "--found", help="Forget painted weights; they are found again."),
 ) -> None:
-    """Show, write, paint or forget a muscle's weights on the skin; painted ones are kept in the rig."""
+    """Show, write, paint or forget a muscle's weights on the skin; painted ones are kept in the rig.
+
+    `ecorche weights CHARACTER -o OUT.glb` writes a character whose skin weights are found anew, by heat from
+    the bones that lie in it.
+    """
     from ecorche.body.compile import compile_body
     from ecorche.body.muscle_summary import skin_moved_by
     from ecorche.body.painting import attribute_name, with_attribute, with_weights, without_weights
@@ -36,6 +46,9 @@ def weights(
     from ecorche.io.formats import write_take
     from ecorche.io.masks import SUFFIXES, write_mask
 
+    if muscle is None:
+        _found_anew(rig, output, alone=painted is None and attribute is None and not found)
+        return
     if sum((output is not None, painted is not None, found)) > 1:
         raise EcorcheError("-o, --from and --found exclude each other", remedy="Give one of them")
     character, held = read_rigged(rig)
@@ -72,3 +85,27 @@ def weights(
         typer.echo(
             f"{output}: paint the attribute {name!r}, then: ecorche weights {rig} {muscle!r} --from {output}"
         )
+
+
+def _found_anew(source: Path, output: Path | None, *, alone: bool) -> None:
+    """Write a character with skin weights found by heat."""
+    from ecorche.body.automatic_weights import reweighted
+    from ecorche.body.take import recorded_take
+    from ecorche.cli.subject import character_in, require_not_read
+    from ecorche.errors import EcorcheError
+    from ecorche.io.formats import write_take
+
+    if source.suffix.lower() == ".ecorche":
+        raise EcorcheError("which muscle?", where=source, remedy="Name one; `ecorche info RIG` lists them")
+    if output is None or not alone:
+        raise EcorcheError(
+            "of a character all skin weights are found anew",
+            where=source,
+            remedy="Say where to write it: ecorche weights CHARACTER -o OUT.glb",
+        )
+    character = character_in(source)
+    require_not_read(output, character)
+    made = reweighted(character)
+    for note in (made.notes[-1], *write_take(output, recorded_take(made)).notes):
+        typer.echo(f"note: {note}")
+    typer.echo(f"{output}: {made.name} with skin weights found by heat")

@@ -38,6 +38,8 @@ _TIE = 1.0001
 """Bones this much farther than the nearest are as near."""
 _LEFT = 0.02
 """How far before its end a look at a bone stops, as a share of the way: a bone may lie in the skin itself."""
+_LEAST = 1e-9
+"""Area of vertices that no triangle has, as a share of the largest: they go with the bone nearest to them."""
 _COLD = 1e-6
 """Heat that a vertex that sees no bone, with no neighbour who does, takes from the nearest."""
 
@@ -84,6 +86,7 @@ def heat_weights(
     seen = _in_sight(welded, kept, distance, towards)
     heat, share = _heat(distance, seen)
     area = np.asarray(mass.diagonal())
+    area = np.maximum(area, _LEAST * area.max())
     matrix = sparse.csc_matrix(stiffness + sparse.diags(area * heat))
     of_bones = splu(matrix).solve(np.ascontiguousarray((area * heat)[:, None] * share))
     on_joints = np.zeros((count, joint_count))

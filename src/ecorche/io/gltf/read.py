@@ -16,7 +16,7 @@ from ecorche.io.gltf.motion import clip_names, moved_nodes, read_motions
 from ecorche.io.gltf.nodes import NodeTree, read_nodes
 from ecorche.io.gltf.skeleton import Rig, SkinBinding, read_rig
 from ecorche.skeleton.motion import Motion
-from ecorche.skin.weights import rigid_weights, weights_from_table
+from ecorche.skin.weights import SkinWeights, rigid_weights, weights_from_table
 
 
 def character_of(file: GltfFile) -> Character:
@@ -24,6 +24,8 @@ def character_of(file: GltfFile) -> Character:
     tree = read_nodes(file)
     holders = _mesh_nodes(file, tree)
     skins = sorted({tree.entries[n]["skin"] for n in holders if "skin" in tree.entries[n]})
+    unbound = not skins  # a skeleton, and meshes that know nothing of it
+    skins = skins or list(range(len(file.entries("skins"))))
     if not skins:
         raise ReadError(
             "no mesh in it has a skin: there is no skeleton to move it",
@@ -48,7 +50,10 @@ def character_of(file: GltfFile) -> Character:
         if "skin" in entry:
             binding = rig.bindings[entry["skin"]]
             mesh = _skinned(file, surface, binding, rig.skeleton.joint_count)
-            _note_idle_joints(file, rig.skeleton.names, binding, mesh)
+            if mesh.weights is not None:
+                _note_idle_joints(file, rig.skeleton.names, binding, mesh.weights, name)
+        elif unbound:
+            mesh = SkinnedMesh(placed(surface.mesh, _clean(tree.world[node])), None)
         else:
             mesh = _rigid(surface, node, tree, rig)
         meshes.append(mesh)
@@ -56,7 +61,7 @@ def character_of(file: GltfFile) -> Character:
     images, image_numbers = read_images(file)
     materials = read_materials(file, image_numbers)
     motions = read_motions(file, tree, rig, morphs)
-    return Character(
+    made = Character(
         name=file.path.stem,
         skeleton=rig.skeleton,
         meshes=tuple(meshes),
@@ -66,6 +71,11 @@ def character_of(file: GltfFile) -> Character:
         notes=tuple(file.notes),
         source=str(file.path),
     )
+    if any(mesh.weights is not None for mesh in meshes):
+        return made
+    from ecorche.body.automatic_weights import with_automatic_weights
+
+    return with_automatic_weights(made)
 
 
 def motion_of(file: GltfFile, clip: str | None) -> Motion:
@@ -122,6 +132,8 @@ def _moving_rigid(tree: NodeTree, rigid: list[int], moved: set[int]) -> list[int
 
 
 def _skinned(file: GltfFile, surface: Surface, binding: SkinBinding, joint_count: int) -> SkinnedMesh:
+    if (surface.joints is None or surface.weights is None) and binding.own_bind is None:
+        return SkinnedMesh(placed(surface.mesh, binding.place), None)
     if surface.joints is None or surface.weights is None:
         raise file.error("it has a skin but no JOINTS_0 and WEIGHTS_0", "Export it with its skin weights")
     used = surface.weights > 0.0
@@ -161,14 +173,13 @@ def _clean(place: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
 
 
 def _note_idle_joints(
-    file: GltfFile, names: tuple[str, ...], binding: SkinBinding, mesh: SkinnedMesh
+    file: GltfFile, names: tuple[str, ...], binding: SkinBinding, weights: SkinWeights, mesh: str
 ) -> None:
     """Joints a mesh's skin lists although they move none of its vertices."""
-    assert mesh.weights is not None
-    idle = [names[j] for j in np.setdiff1d(binding.joints, mesh.weights.joints)]
+    idle = [names[j] for j in np.setdiff1d(binding.joints, weights.joints)]
     if idle:
         listed = ", ".join(idle[:8]) + (" …" if len(idle) > 8 else "")
         file.notes.append(
-            f"mesh {mesh.name!r}: {len(idle)} of the {len(binding.joints)} joints of its skin move no vertex"
+            f"mesh {mesh!r}: {len(idle)} of the {len(binding.joints)} joints of its skin move no vertex"
             f" ({listed})"
         )

@@ -147,16 +147,10 @@ def _character(path: Path, stage: Any) -> Character:
 
     looks = MaterialReader(stage, notes)
     meshes = [read_usd_mesh(mesh, rig, space, looks.number_of, notes) for mesh in contents.meshes]
-    if not posed and all(mesh.skinned.weights is None for mesh in meshes):
-        raise ReadError(
-            "no mesh is bound to its skeleton",
-            where=path,
-            remedy="Bind a mesh to the skeleton, under a SkelRoot, and export it with its weights",
-        )
     _note_moving_still_meshes(meshes, posed, notes)
     motions, codes = _motions(contents, rig, meshes, posed, notes)
     cache = UsdFrames(path, stage, meshes, space, codes, motions[0]) if posed else None
-    return Character(
+    made = Character(
         name=path.stem,
         skeleton=rig.skeleton,
         meshes=tuple(mesh.skinned for mesh in meshes),
@@ -169,6 +163,11 @@ def _character(path: Path, stage: Any) -> Character:
         metres_per_unit=space.metres_per_unit,
         up_axis=space.up_axis,
     )
+    if posed or any(mesh.skinned.weights is not None for mesh in meshes):
+        return made
+    from ecorche.body.automatic_weights import with_automatic_weights
+
+    return with_automatic_weights(made)
 
 
 def _note_moving_still_meshes(meshes: list[ReadMesh], posed: bool, notes: list[str]) -> None:
