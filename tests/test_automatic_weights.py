@@ -105,6 +105,9 @@ def test_the_commands_take_such_a_file_and_write_one_with_weights(data: Path, tm
     rigged = CliRunner().invoke(app, ["rig", str(stripped), "--without-muscles"])
     assert rigged.exit_code == 0, rigged.output
     assert "found by heat" in rigged.output
+    baked = CliRunner().invoke(app, ["bake", str(stripped), "-o", str(tmp_path / "baked.npz")])
+    assert baked.exit_code == 0, baked.output
+    assert "found by heat" in baked.output
     refused = CliRunner().invoke(app, ["weights", str(stripped)])
     assert refused.exit_code == 2
 

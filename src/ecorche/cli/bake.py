@@ -104,6 +104,7 @@ def bake(
         read_subject,
         require_not_read,
         subject_motion,
+        weights_found,
     )
     from ecorche.errors import WriteError
     from ecorche.io.formats import WriteOptions, module_for, write_take
@@ -149,7 +150,8 @@ def bake(
     with progress_bar() as bar:
         written = bake_take(output, take, lambda path, take: write_take(path, take, options), report_to(bar))
     seconds = time.perf_counter() - started
-    for note in (*line_notes(performance.take), *fat_notes(performance.take)):
+    notes = (*weights_found(subject.character), *line_notes(performance.take), *fat_notes(performance.take))
+    for note in notes:
         typer.echo(f"note: {note}")
     if quiet:
         return
