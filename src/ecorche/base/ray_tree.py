@@ -105,15 +105,22 @@ class RayTree:
         """Memory the tree takes."""
         return sum(a.nbytes for a in (self._members, self._corners, self._boxes, self._parts, self.triangles))
 
-    def fit(self, points: npt.ArrayLike) -> None:
-        """Let the triangles be where the points [m], (vertices, 3), are now."""
+    def fit(self, points: npt.ArrayLike, changed: npt.NDArray[np.bool_] | None = None) -> None:
+        """Let the triangles be where the points [m], (vertices, 3), are now.
+
+        Args:
+            points: All of them.
+            changed: Which are not where they were when it was fitted last, (vertices,); None: any may be.
+        """
         now = np.ascontiguousarray(points, np.float32)
         if now.shape != (self._point_count, 3):
             raise MeshError(
                 f"points of shape {now.shape} do not fit the mesh that rays are cast on",
                 remedy=f"Give {self._point_count} points, as at bind",
             )
-        _fit_leaves(now, self.triangles, self._members, self._corners, self._boxes)
+        if changed is None:
+            changed = np.zeros(0, np.bool_)
+        _fit_leaves(now, self.triangles, self._members, changed, self._corners, self._boxes)
         _fit_nodes(self._levels, self._boxes)
 
     def cast(
@@ -164,9 +171,18 @@ class RayTree:
 
 
 @njit(parallel=True, cache=True)  # type: ignore[untyped-decorator]
-def _fit_leaves(points: Points, triangles: Ints, members: Ints, corners: Points, boxes: Points) -> None:
+def _fit_leaves(
+    points: Points,
+    triangles: Ints,
+    members: Ints,
+    changed: npt.NDArray[np.bool_],
+    corners: Points,
+    boxes: Points,
+) -> None:
     """Corners of the triangles of each leaf, and the leaves' boxes."""
     for leaf in prange(len(members)):
+        if len(changed) and not _has_changed(triangles, members, changed, leaf):
+            continue
         node, lane = leaf // WIDTH, leaf % WIDTH
         for axis in range(3):
             low, high = np.float32(np.inf), np.float32(-np.inf)
@@ -180,6 +196,16 @@ def _fit_leaves(points: Points, triangles: Ints, members: Ints, corners: Points,
                 corners[leaf, 6 + axis, place] = c
                 low, high = min(low, a, b, c), max(high, a, b, c)
             boxes[node, _LOW + axis, lane], boxes[node, _HIGH + axis, lane] = low, high
+
+
+@njit(inline="always")  # type: ignore[untyped-decorator]
+def _has_changed(triangles: Ints, members: Ints, changed: npt.NDArray[np.bool_], leaf: int) -> bool:
+    for place in range(WIDTH):
+        triangle = members[leaf, place]
+        for corner in range(3):
+            if changed[triangles[triangle, corner]]:
+                return True
+    return False
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]

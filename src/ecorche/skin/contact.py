@@ -13,11 +13,14 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
+from numba import njit, prange
 
 from ecorche.base.ray_tree import RayTree
+from ecorche.skin.along_normals import along_normals
 from ecorche.skin.two_rings import TwoRings
 
 Points = npt.NDArray[np.float32]
+Ints = npt.NDArray[np.int32]
 
 _OF_THICKNESS = 0.25
 """How far lines go back at most, as a share of how thick the body is there at bind."""
@@ -42,6 +45,7 @@ class SkinContact:
         reach: How deep skin may have passed through skin [m], at most.
         span: How far from the contact what is pressed in comes out [m].
         rounds: How often both sides give way.
+        gives: Which vertices give way, (vertices,); the others hold what they meet. None: all.
     """
 
     def __init__(
@@ -54,10 +58,12 @@ class SkinContact:
         reach: float = 0.05,
         span: float = 0.015,
         rounds: int = 4,
+        gives: npt.NDArray[np.bool_] | None = None,
     ) -> None:
         self._tree, self._rings, self._rounds = RayTree(points, triangles), rings, rounds
         self._remembered = np.full(len(points), -1, np.int32)
-        self._speaker = rings.speakers()
+        speaker = rings.speakers()
+        self._looking = speaker if gives is None else speaker[gives[speaker]]
         # so many rounds of smoothing spread a point over the span
         edge = float(np.median(rings.square_edge))
         self._bulge_rounds = int(np.clip(2.0 * span**2 / max(edge, 1e-12), 2, _MOST_ROUNDS))
@@ -85,7 +91,10 @@ class SkinContact:
 
     def correction(self, points: Points, normals: Points) -> Points:
         """How far each vertex moves along its normal [m], (vertices,)."""
-        pressed = self._pressed(points, normals, np.zeros(self._rings.place_count, np.float32))
+        nothing = np.zeros(self._rings.place_count, np.float32)
+        skin = _SkinThroughSkin(self._tree, self._rings, self._looking, self._reach, self._remembered)
+        skin.begin(points, normals)
+        pressed = self._pressed(skin, nothing, nothing)
         if not (pressed > 0.0).any():
             return np.zeros(len(points), np.float32)
         beside = self._rings.smoothed(pressed, 1.0, self._bulge_rounds)
@@ -94,18 +103,96 @@ class SkinContact:
         out = min(float(self._area @ pressed) / room, _MOST_BULGE) if room > 0.0 else 0.0
         bulged = np.float32(out) * beside
         # what bulges into skin is pressed again
-        return (bulged - self._pressed(points, normals, pressed, bulged))[self._rings.place]
+        return (bulged - self._pressed(skin, pressed, bulged))[self._rings.place]
 
-    def _pressed(
-        self, points: Points, normals: Points, pressed: Points, bulged: Points | None = None
-    ) -> Points:
+    def _pressed(self, skin: _SkinThroughSkin, pressed: Points, bulged: Points) -> Points:
         """How far each place gives way [m], (places,), beginning with ``pressed``."""
-        out = np.zeros_like(pressed) if bulged is None else bulged
         for _ in range(self._rounds):
-            moved = points + (out - pressed)[self._rings.place][:, None] * normals
-            passed = np.float32(0.5) * self.passed(moved, normals)[self._speaker]
-            if not (passed > 0.0).any():
+            passed = np.float32(0.5) * skin.passed(bulged - pressed)
+            if not passed.any():
                 break
             # nowhere less than half the way, and no steps beside
             pressed = pressed + np.maximum(self._rings.smoothed(passed, 0.5, _EVEN_ROUNDS), passed)
         return pressed
+
+
+class _SkinThroughSkin:
+    """How far skin is behind skin as it is moved to and fro in one frame.
+
+    Only lines are asked again that moved, or near whose beginning or end something did.
+
+    Args:
+        tree: Of the skin.
+        rings: Its neighbours.
+        looking: Vertices whose lines are asked.
+        reach: How far each vertex's line goes [m], (vertices,).
+        remembered: The leaf each vertex's line met last, (vertices,).
+    """
+
+    def __init__(
+        self, tree: RayTree, rings: TwoRings, looking: Ints, reach: Points, remembered: Ints
+    ) -> None:
+        self._tree, self._rings, self._looking = tree, rings, looking
+        self._reach, self._remembered = reach, remembered
+
+    def begin(self, points: Points, normals: Points) -> None:
+        """With a skin where nothing gives way, (vertices, 3)."""
+        self._points, self._normals, self._by = points, normals, np.zeros(self._rings.place_count, np.float32)
+        self._tree.fit(points)
+        self._distances = np.empty(len(self._looking), np.float32)
+        self._hit = np.empty(len(self._looking), np.int32)
+        self._ask(np.arange(len(self._looking)), points)
+
+    def passed(self, by: Points) -> Points:
+        """How far each place is behind skin [m], (places,), when each has moved so far along its normal."""
+        rings, changed = self._rings, by != self._by
+        if changed.any():
+            now = along_normals(self._points, self._normals, by, rings.place)
+            self._tree.fit(now, changed[rings.place])
+            again = np.empty(len(self._looking), np.bool_)
+            _near_a_change(
+                self._looking, rings.place, rings.near_starts, rings.near, self._tree.triangles, self._hit,
+                changed, again,
+            )  # fmt: skip
+            self._ask(np.flatnonzero(again), now)
+            self._by = by
+        found = np.zeros(rings.place_count, np.float32)
+        found[rings.place[self._looking]] = np.maximum(-self._distances, np.float32(0.0))
+        return found
+
+    def _ask(self, which: npt.NDArray[np.intp], points: Points) -> None:
+        vertices = self._looking[which]
+        remembered = self._remembered[vertices]
+        hits = self._tree.cast(
+            points[vertices], self._normals[vertices], self._reach[vertices], facing=True, both_ways=True,
+            remembered=remembered,
+        )  # fmt: skip
+        self._remembered[vertices] = remembered
+        self._distances[which], self._hit[which] = hits.distances, hits.triangles
+
+
+@njit(parallel=True, cache=True)  # type: ignore[untyped-decorator]
+def _near_a_change(
+    looking: Ints,
+    place: Ints,
+    starts: Ints,
+    near: Ints,
+    triangles: Ints,
+    hit: Ints,
+    changed: npt.NDArray[np.bool_],
+    again: npt.NDArray[np.bool_],
+) -> None:
+    """Which lines begin, or met something, at a place that changed or next to one."""
+    for row in prange(len(looking)):
+        again[row] = _is_near(place[looking[row]], starts, near, changed)
+        if hit[row] >= 0:
+            for corner in range(3):
+                again[row] |= _is_near(place[triangles[hit[row], corner]], starts, near, changed)
+
+
+@njit(inline="always")  # type: ignore[untyped-decorator]
+def _is_near(place: int, starts: Ints, near: Ints, changed: npt.NDArray[np.bool_]) -> bool:
+    found = changed[place]
+    for entry in range(starts[place], starts[place + 1]):
+        found |= changed[near[entry]]
+    return bool(found)

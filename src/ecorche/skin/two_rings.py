@@ -73,11 +73,11 @@ class TwoRings:
         By ``strength`` 0 to 1, one for all or of each place.
         """
         share = np.ascontiguousarray(np.broadcast_to(np.float32(strength), values.shape))
-        now, then = values.astype(np.float32), np.empty(len(values), np.float32)
-        for _ in range(rounds):
-            _smooth(self.near_starts, self.near, self.near_weights, now, share, then)
-            now, then = then, now
-        return now
+        now, then = values.astype(np.float32), np.zeros(len(values), np.float32)
+        # beyond as many edges as there are rounds nothing stays nothing
+        where = _within(self.near_starts, self.near, now, rounds)
+        _smooth(self.near_starts, self.near, self.near_weights, share, where, rounds, now, then)
+        return now if rounds % 2 == 0 else then
 
 
 def two_rings(points: npt.ArrayLike, triangles: npt.ArrayLike) -> TwoRings:
@@ -187,14 +187,48 @@ def _median(
             found[place] = np.float32(0.5) * (sorted_values[at] + sorted_values[at + 1])
 
 
+@njit(cache=True)  # type: ignore[untyped-decorator]
+def _within(starts: Ints, near: Ints, values: Singles, edges: int) -> Ints:
+    """Places that are at most so many edges from one with a value that is not 0."""
+    found, many = np.empty(len(values), np.int32), 0
+    seen = np.zeros(len(values), np.bool_)
+    for place in range(len(values)):
+        if values[place] != 0.0:
+            seen[place], found[many] = True, place
+            many += 1
+    first = 0
+    for _ in range(edges):
+        last = many
+        if last == len(values):
+            break
+        for row in range(first, last):
+            for entry in range(starts[found[row]], starts[found[row] + 1]):
+                if not seen[near[entry]]:
+                    seen[near[entry]], found[many] = True, near[entry]
+                    many += 1
+        first = last
+    return found[:many]
+
+
 @njit(parallel=True, cache=True)  # type: ignore[untyped-decorator]
 def _smooth(
-    starts: Ints, near: Ints, weights: Singles, now: Singles, strength: Singles, then: Singles
+    starts: Ints,
+    near: Ints,
+    weights: Singles,
+    strength: Singles,
+    where: Ints,
+    rounds: int,
+    now: Singles,
+    then: Singles,
 ) -> None:
-    for place in prange(len(now)):
-        mean = np.float32(0.0)
-        for entry in range(starts[place], starts[place + 1]):
-            mean += weights[entry] * now[near[entry]]
-        if starts[place + 1] == starts[place]:
-            mean = now[place]
-        then[place] = now[place] + strength[place] * (mean - now[place])
+    """Rounds of smoothing at some places, from one array into the other and back."""
+    for turn in range(rounds):
+        before, after = (now, then) if turn % 2 == 0 else (then, now)
+        for row in prange(len(where)):
+            place = where[row]
+            mean = np.float32(0.0)
+            for entry in range(starts[place], starts[place + 1]):
+                mean += weights[entry] * before[near[entry]]
+            if starts[place + 1] == starts[place]:
+                mean = before[place]
+            after[place] = before[place] + strength[place] * (mean - before[place])
