@@ -12,6 +12,7 @@ several triangles hit at the very same distance the one with the lowest number i
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -92,6 +93,7 @@ class RayTree:
         while counts[-1] > 1:
             counts.append(-(-counts[-1] // WIDTH))
         self._levels = np.cumsum([0, *counts]).astype(np.int32)
+        self._all_leaves = np.arange(ordered.leaf_count, dtype=np.int32)
         self._corners = rows_of_lanes((ordered.leaf_count, _TRIANGLE))
         self._boxes = rows_of_lanes((int(self._levels[-1]), _BOX))
         self._boxes[:] = _NOWHERE
@@ -99,6 +101,15 @@ class RayTree:
 
     def __repr__(self) -> str:
         return f"RayTree({len(self.triangles)} triangles)"
+
+    @cached_property
+    def _leaves_at(self) -> tuple[Ints, Ints]:
+        """The leaves with a triangle at each vertex, in rows, (vertices + 1,), (entries,)."""
+        corners = self.triangles[self._members].reshape(len(self._members), -1).astype(np.int64)
+        pairs = np.unique(corners * len(self._members) + self._all_leaves[:, None])
+        vertices, leaves = np.divmod(pairs, len(self._members))
+        starts = np.searchsorted(vertices, np.arange(self._point_count + 1))
+        return starts.astype(np.int32), leaves.astype(np.int32)
 
     @property
     def kept_bytes(self) -> int:
@@ -118,9 +129,10 @@ class RayTree:
                 f"points of shape {now.shape} do not fit the mesh that rays are cast on",
                 remedy=f"Give {self._point_count} points, as at bind",
             )
-        if changed is None:
-            changed = np.zeros(0, np.bool_)
-        _fit_leaves(now, self.triangles, self._members, changed, self._corners, self._boxes)
+        leaves = self._all_leaves
+        if changed is not None:
+            leaves = _leaves_of(changed, *self._leaves_at, len(leaves))
+        _fit_leaves(now, self.triangles, self._members, leaves, self._corners, self._boxes)
         _fit_nodes(self._levels, self._boxes)
 
     def cast(
@@ -175,14 +187,13 @@ def _fit_leaves(
     points: Points,
     triangles: Ints,
     members: Ints,
-    changed: npt.NDArray[np.bool_],
+    leaves: Ints,
     corners: Points,
     boxes: Points,
 ) -> None:
-    """Corners of the triangles of each leaf, and the leaves' boxes."""
-    for leaf in prange(len(members)):
-        if len(changed) and not _has_changed(triangles, members, changed, leaf):
-            continue
+    """Corners of the triangles of some leaves, and the leaves' boxes."""
+    for row in prange(len(leaves)):
+        leaf = leaves[row]
         node, lane = leaf // WIDTH, leaf % WIDTH
         for axis in range(3):
             low, high = np.float32(np.inf), np.float32(-np.inf)
@@ -198,14 +209,17 @@ def _fit_leaves(
             boxes[node, _LOW + axis, lane], boxes[node, _HIGH + axis, lane] = low, high
 
 
-@njit(inline="always")  # type: ignore[untyped-decorator]
-def _has_changed(triangles: Ints, members: Ints, changed: npt.NDArray[np.bool_], leaf: int) -> bool:
-    for place in range(WIDTH):
-        triangle = members[leaf, place]
-        for corner in range(3):
-            if changed[triangles[triangle, corner]]:
-                return True
-    return False
+@njit(cache=True)  # type: ignore[untyped-decorator]
+def _leaves_of(changed: npt.NDArray[np.bool_], starts: Ints, leaves: Ints, count: int) -> Ints:
+    """Leaves with a triangle at a vertex that changed."""
+    found, many, seen = np.empty(count, np.int32), 0, np.zeros(count, np.bool_)
+    for vertex in range(len(changed)):
+        if changed[vertex]:
+            for entry in range(starts[vertex], starts[vertex + 1]):
+                if not seen[leaves[entry]]:
+                    seen[leaves[entry]], found[many] = True, leaves[entry]
+                    many += 1
+    return found[:many]
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]

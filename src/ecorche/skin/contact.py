@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit, prange
+from numba import njit
 
 from ecorche.base.ray_tree import RayTree
 from ecorche.skin.along_normals import along_normals
@@ -30,6 +30,8 @@ _MOST_ROUNDS = 100
 """Of smoothing, to spread a bulge."""
 _EVEN_ROUNDS = 2
 """Of smoothing of what is pressed."""
+_LEAST = 2e-5
+"""How deep skin may be behind skin and still touches it, as a share of the reach: rounding is as large."""
 _MOST_BULGE = 6.0
 """How many times what is spread beside a contact may come out there, at most: where there is little room
 beside not all of it does."""
@@ -62,6 +64,7 @@ class SkinContact:
     ) -> None:
         self._tree, self._rings, self._rounds = RayTree(points, triangles), rings, rounds
         self._remembered = np.full(len(points), -1, np.int32)
+        self._least = np.float32(_LEAST * reach)
         speaker = rings.speakers()
         self._looking = speaker if gives is None else speaker[gives[speaker]]
         # so many rounds of smoothing spread a point over the span
@@ -109,7 +112,7 @@ class SkinContact:
         """How far each place gives way [m], (places,), beginning with ``pressed``."""
         for _ in range(self._rounds):
             passed = np.float32(0.5) * skin.passed(bulged - pressed)
-            if not passed.any():
+            if passed.max(initial=0.0) < self._least:
                 break
             # nowhere less than half the way, and no steps beside
             pressed = pressed + np.maximum(self._rings.smoothed(passed, 0.5, _EVEN_ROUNDS), passed)
@@ -141,7 +144,7 @@ class _SkinThroughSkin:
         self._tree.fit(points)
         self._distances = np.empty(len(self._looking), np.float32)
         self._hit = np.empty(len(self._looking), np.int32)
-        self._ask(np.arange(len(self._looking)), points)
+        self._ask(np.arange(len(self._looking), dtype=np.int32), points)
 
     def passed(self, by: Points) -> Points:
         """How far each place is behind skin [m], (places,), when each has moved so far along its normal."""
@@ -149,18 +152,17 @@ class _SkinThroughSkin:
         if changed.any():
             now = along_normals(self._points, self._normals, by, rings.place)
             self._tree.fit(now, changed[rings.place])
-            again = np.empty(len(self._looking), np.bool_)
-            _near_a_change(
+            again = _near_a_change(
                 self._looking, rings.place, rings.near_starts, rings.near, self._tree.triangles, self._hit,
-                changed, again,
+                changed,
             )  # fmt: skip
-            self._ask(np.flatnonzero(again), now)
+            self._ask(again, now)
             self._by = by
         found = np.zeros(rings.place_count, np.float32)
         found[rings.place[self._looking]] = np.maximum(-self._distances, np.float32(0.0))
         return found
 
-    def _ask(self, which: npt.NDArray[np.intp], points: Points) -> None:
+    def _ask(self, which: Ints, points: Points) -> None:
         vertices = self._looking[which]
         remembered = self._remembered[vertices]
         hits = self._tree.cast(
@@ -171,7 +173,7 @@ class _SkinThroughSkin:
         self._distances[which], self._hit[which] = hits.distances, hits.triangles
 
 
-@njit(parallel=True, cache=True)  # type: ignore[untyped-decorator]
+@njit(cache=True)  # type: ignore[untyped-decorator]
 def _near_a_change(
     looking: Ints,
     place: Ints,
@@ -180,19 +182,20 @@ def _near_a_change(
     triangles: Ints,
     hit: Ints,
     changed: npt.NDArray[np.bool_],
-    again: npt.NDArray[np.bool_],
-) -> None:
+) -> Ints:
     """Which lines begin, or met something, at a place that changed or next to one."""
-    for row in prange(len(looking)):
-        again[row] = _is_near(place[looking[row]], starts, near, changed)
+    close = changed.copy()
+    for here in range(len(changed)):
+        if changed[here]:
+            for entry in range(starts[here], starts[here + 1]):
+                close[near[entry]] = True
+    found, many = np.empty(len(looking), np.int32), 0
+    for row in range(len(looking)):
+        again = close[place[looking[row]]]
         if hit[row] >= 0:
             for corner in range(3):
-                again[row] |= _is_near(place[triangles[hit[row], corner]], starts, near, changed)
-
-
-@njit(inline="always")  # type: ignore[untyped-decorator]
-def _is_near(place: int, starts: Ints, near: Ints, changed: npt.NDArray[np.bool_]) -> bool:
-    found = changed[place]
-    for entry in range(starts[place], starts[place + 1]):
-        found |= changed[near[entry]]
-    return bool(found)
+                again |= close[place[triangles[hit[row], corner]]]
+        if again:
+            found[many] = row
+            many += 1
+    return found[:many]
