@@ -15,7 +15,7 @@ from numba import njit, prange
 
 from ecorche.base.quads import WIDTH, fours, quad, write_rows
 from ecorche.base.threads import threads_for
-from ecorche.muscles.flesh_carrier import carried
+from ecorche.muscles.flesh_carrier import Carrier
 from ecorche.muscles.flesh_shares import FleshShares, flesh_shares, step_of
 from ecorche.muscles.loft import Loft
 from ecorche.muscles.posed_lofts import section_points
@@ -57,12 +57,17 @@ class LoftRings:
             at_rest, whole = (section_points(axes, *dilated(shape, place, k), angle) for k in (0.0, 1.0))
             still[muscle] = np.concatenate([at_rest + inset, whole - at_rest], axis=-1)
             shares.append((flesh.joints, own))
+        self._bound: tuple[Carrier, npt.NDArray[np.float32], Floats] | None = None
         self._flesh, self._shape = flesh_shares(rings, sides, shares), (count, rings, sides, WIDTH)
         by_side = fours(np.moveaxis(still, 2, 0))  # (G, M, K, 6, 4)
         self._still = np.ascontiguousarray(np.moveaxis(by_side, 0, 2)).reshape(-1, WIDTH)
         self.volumes = volume_within(still[..., :3])
         binding = lofts.flesh[0].binding if count else None
-        self._bound = None if binding is None else (binding(still[..., :3].reshape(-1, 3), shares), still)
+        if binding is not None:
+            points, more = (np.ascontiguousarray(still[..., k : k + 3]).reshape(-1, 3) for k in (0, 3))
+            both = np.concatenate([points, points + more]).astype(np.float32)
+            carrier = binding(np.concatenate([points, points]), [*shares, *shares])
+            self._bound = carrier, both, np.stack([points, more]).reshape(2, *self._shape[:-1], 3)
 
     def carried(self, difference: Floats) -> tuple[Floats, Floats]:
         """Points [m] without dilation, and what they change by as κ grows by one, (M, K, sides, 4).
@@ -72,11 +77,11 @@ class LoftRings:
         """
         count, rings, sides, width = self._shape
         if self._bound is not None:
-            carrier, still = self._bound
+            carrier, both, still = self._bound
+            steps = (carrier.apply(difference, both) - both).reshape(still.shape)
+            steps[1] -= steps[0]
             posed = np.zeros((2, *self._shape))
-            posed[0, ..., :3] = carried(carrier, difference, still[..., :3])
-            whole = carried(carrier, difference, still[..., :3] + still[..., 3:])
-            posed[1, ..., :3] = whole - posed[0, ..., :3]
+            np.add(still, steps, out=posed[..., :3])
             return posed[0], posed[1]
         at_rest, by_dilation = (np.empty((count, rings * sides, width)) for _ in range(2))
         with threads_for(len(self._flesh.shares) // 16):
