@@ -17,7 +17,7 @@ from ecorche.base.smooth_step import smooth_step
 from ecorche.body.compile import Body, skinned_points
 from ecorche.body.ecorche_surfaces import EcorcheSurfaces, surfaces_of
 from ecorche.body.fat import BodyFat, FatPart
-from ecorche.body.fat_holding import carried_by, held_by_muscles, whole_inside
+from ecorche.body.fat_holding import carried_by, evened_skin, held_by_muscles, whole_inside
 from ecorche.body.fat_places import AUTOMATIC, ELSEWHERE, USUAL, VOXEL, Usual, place_shares
 from ecorche.body.fit_for_muscles import times_a_person
 from ecorche.body.frames import PointSet
@@ -197,7 +197,19 @@ def _part(name: str, said: FatRegionSpec, usual: Usual, share: Floats, skin: _Sk
         surfaces, muscles = skin.muscles
         holding = held_by_muscles(grid, at_bind, muscles, surfaces.triangles, size)
     return FatPart(
-        name, grid, joint, centre, carriers, shares, holding, vertices, bound, shown[vertices], said.sag
+        name,
+        grid,
+        joint,
+        centre,
+        carriers,
+        shares,
+        holding,
+        vertices,
+        bound,
+        shown[vertices],
+        depth[vertices],
+        evened_skin(vertices, skin.points, skin.triangles),
+        said.sag,
     )
 
 

@@ -59,6 +59,8 @@ class FatPart:
         vertices: Of the body's skin that go with it, (n,).
         skin: How they do.
         shown: How much of it is shown, (n,).
+        most: How far fat carries the skin away from where it is without, at most [m], (n,).
+        evening: The mean of what is asked of each vertex and those next to it, (n, n).
         sag: How much of its weight acts at bind too.
     """
 
@@ -72,6 +74,8 @@ class FatPart:
     vertices: Ints
     skin: SkinOnNodes
     shown: Floats
+    most: Floats
+    evening: sparse.csr_matrix
     sag: float
 
     def __repr__(self) -> str:
@@ -121,6 +125,20 @@ class FatPart:
         """What a way in the world is from rest in the frame."""
         turned, origin = self.frame(moved)
         return np.asarray(rest @ (turned - np.eye(3)) + (way - (origin - self.centre)) @ turned)
+
+    def offsets(self, displacements: Floats, moved: Floats, gone: Floats) -> Floats:
+        """How far the skin is from where it would be without fat that moves [m], (n, 3).
+
+        Args:
+            displacements: Of the nodes from rest [m], (nodes, 3).
+            moved: ``M − I`` of the joints, (joints, 4, 4).
+            gone: How far its skin has gone since bind without [m], (n, 3).
+        """
+        away = self.moved_skin(displacements, moved) - gone
+        length = np.linalg.norm(away, axis=1, keepdims=True) / self.most[:, None]
+        # in deep folds nothing but the skin there knows where it may be
+        bounded = away / (1.0 + length**4) ** 0.25
+        return np.asarray(self.shown[:, None] * (self.evening @ bounded))
 
     def moved_skin(self, displacements: Floats, moved: Floats) -> Floats:
         """How far its skin has gone since bind [m], (n, 3), with nodes displaced (nodes, 3) from rest."""
@@ -173,8 +191,8 @@ class BodyFat:
         further = np.zeros(self.bind.shape)
         for part, displaced in zip(self.parts, displacements, strict=True):
             own = part.vertices
-            skinned = still[own].astype(np.float64) - self.bind[own]
-            further[own] += part.shown[:, None] * (part.moved_skin(displaced, moved) - skinned)
+            gone = still[own].astype(np.float64) - self.bind[own]
+            further[own] += part.offsets(displaced, moved, gone)
         deltas = further.astype(np.float32)
         result = list(points)
         for number, garment in enumerate(self.garments):
@@ -192,7 +210,7 @@ class BodyFat:
             update(repr(told).encode())
             for array in (grid.voxels, grid.held, grid.stiffness, part.centre, part.carriers, part.shares):
                 update(np.ascontiguousarray(array).tobytes())
-            update(part.vertices.tobytes() + part.shown.tobytes())
+            update(part.vertices.tobytes() + part.shown.tobytes() + part.most.tobytes())
             if part.holding is not None:
                 update(part.holding.bind.tobytes() + part.holding.spread.data.tobytes())
 

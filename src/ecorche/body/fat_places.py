@@ -63,6 +63,7 @@ class _Round:
         aside: How far to the side of the middle it is, in heights of the trunk; of one in the middle, up to.
         ahead: 1 in front, -1 behind.
         reach: Of an adult [m].
+        limbs: Skin that follows these joints and those below them is not of it.
         sided: Whether there is one on each side.
     """
 
@@ -70,13 +71,14 @@ class _Round:
     aside: tuple[float, float]
     ahead: float
     reach: float
+    limbs: tuple[str, ...]
     sided: bool = True
 
 
 _ROUND = {
-    "breasts": _Round((0.5, 0.85), (0.06, 0.32), 1.0, 0.115),
-    "belly": _Round((0.05, 0.42), (0.0, 0.08), 1.0, 0.15, sided=False),
-    "buttocks": _Round((-0.2, 0.2), (0.08, 0.32), -1.0, 0.115),
+    "breasts": _Round((0.5, 0.85), (0.06, 0.32), 1.0, 0.115, ("shoulder", "skullbase")),
+    "belly": _Round((0.05, 0.42), (0.0, 0.08), 1.0, 0.15, ("shoulder", "hip"), sided=False),
+    "buttocks": _Round((-0.2, 0.2), (0.08, 0.32), -1.0, 0.115, ("shoulder", "knee")),
 }
 _ALONG = {"thighs": ("hip", "knee", 0.08, 0.75), "upper_arms": ("shoulder", "elbow", 0.25, 0.85)}
 _FADING = 0.35
@@ -104,7 +106,7 @@ def place_shares(
         size: How many times the size of a person the body is.
     """
     if place in _ROUND:
-        limbs = _shares_below(weights, skeleton, naming, ("shoulder", "knee", "skullbase"))
+        limbs = _shares_below(weights, skeleton, naming, _ROUND[place].limbs)
         return dict(_round(_ROUND[place], points, normals, limbs, skeleton, naming, size))
     found, (first, last, begin, end) = {}, _ALONG[place]
     for side in ("left", "right"):
@@ -150,7 +152,12 @@ def _round(
             continue
         tip = points[np.argmax(np.where(middle, points @ front, -np.inf))]
         near = (part.reach * size - np.linalg.norm(points - tip, axis=1)) / (_FADING * part.reach * size)
-        yield side, np.asarray(smooth_step(near) * smooth_step((facing + 0.5) / 0.5) * (1.0 - limbs))
+        yield (
+            side,
+            np.asarray(
+                smooth_step(near) * smooth_step((facing + 0.5) / 0.5) * smooth_step((0.8 - limbs) / 0.6)
+            ),
+        )
 
 
 def _shares_below(
