@@ -18,6 +18,7 @@ from ecorche.base.names import unique
 from ecorche.base.rotations import normalise
 from ecorche.base.signed_pieces import SignedPieces
 from ecorche.base.threads import at_most_threads
+from ecorche.body.bones import bone_surfaces
 from ecorche.body.character import Character
 from ecorche.body.spelled_lines import new_line_specs
 from ecorche.document.files import Rig
@@ -31,6 +32,7 @@ from ecorche.muscles.anatomy.bones import NEAR, BoneEllipsoid, deflectors_near
 from ecorche.muscles.anatomy.folder import AnatomyFolder
 from ecorche.muscles.anatomy.musculature_from_folder import FolderMusculature, musculature_from_folder
 from ecorche.muscles.anatomy.sites import SIDE
+from ecorche.muscles.bone import Bone
 from ecorche.muscles.line_actions import line_actions
 from ecorche.muscles.line_muscle import ActionLine, End, LineAttachment, LineMuscle
 from ecorche.muscles.line_musculature import LineMusculature
@@ -137,7 +139,12 @@ def with_anatomy(
         {muscle.name: muscle.doubts for muscle in muscles if muscle.doubts},
         (*found.notes, *(note for note in compiled.notes if "is left out" not in note)),
     )
-    return _with_lines(rig, character, muscles, fields, bulk, report), report
+    bones = [
+        Bone(mesh.name, int(joint), mesh.points, mesh.triangles.astype(np.int32))
+        for mesh, joint in zip(found.bones.meshes, found.bones.joints, strict=True)
+    ]
+    held = replace(rig, bones=bone_surfaces(bones, character.skeleton))
+    return _with_lines(held, character, muscles, fields, bulk, report), report
 
 
 def _astray(folder: AnatomyFolder) -> dict[str, str]:

@@ -235,19 +235,21 @@ def rebind(
         notes=(*_notes(rig, spec.body, alignment, changed), *carried.notes),
     )
     held = {name: maps[name] for name in rig.spec.maps}
-    return Rig(spec, shape, held, str(path), rig.surfaces), report
+    return Rig(spec, shape, held, str(path), rig.surfaces, rig.bones), report
 
 
 def _require_joints_of_lines(rig: Rig, new: BindShape) -> None:
-    """Refuse joints that moved under muscles that are meshes: these were modelled where the bones were."""
-    if not rig.spec.muscles.lines:
+    """Refuse joints that moved under meshes of muscles and bones: they were modelled where those stood."""
+    muscles = len(rig.spec.muscles.lines)
+    if not muscles and rig.bones is None:
         return
+    meshes = f"{muscles} muscles that are meshes" if muscles else "meshes of bones"
     places = dict(zip(new.joint_names, new.joint_world, strict=True))
     for name, world in zip(rig.bind.joint_names, rig.bind.joint_world, strict=True):
         if name not in places or np.abs(places[name] - world).max() > 1e-6:
             raise DocumentError(
                 f"joint {name!r} is {'elsewhere' if name in places else 'gone'}, and"
-                f" {len(rig.spec.muscles.lines)} muscles that are meshes were modelled for the old joints",
+                f" {meshes} were modelled for the old joints",
                 where=rig.source,
                 remedy="Make the rig anew from meshes that fit: ecorche rig --anatomy FOLDER CHARACTER",
             )

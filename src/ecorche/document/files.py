@@ -23,6 +23,7 @@ from pydantic import ValidationError
 from ecorche.base.files import require_file, require_folder, whole_file
 from ecorche.base.names import suggestion
 from ecorche.document.bind import BindShape, arrays_from_bind, bind_from_arrays
+from ecorche.document.bones import BoneSurfaces, arrays_from_bones, bones_from_arrays
 from ecorche.document.migrate import migrate
 from ecorche.document.problems import document_error
 from ecorche.document.sidecar import LARGEST_FILE, arrays_from_bytes, arrays_to_bytes
@@ -49,6 +50,7 @@ class Rig:
         maps: Values a vertex of each map the spec names, (vertices,) or (vertices, components).
         source: The file it came from, for messages.
         surfaces: Meshes of the muscles on action lines, by the names the spec gives them.
+        bones: Meshes of bones; None for a rig that has none.
     """
 
     spec: RigSpec
@@ -56,6 +58,7 @@ class Rig:
     maps: Mapping[str, npt.NDArray[np.generic]] = field(default_factory=dict)
     source: str = ""
     surfaces: Mapping[str, MuscleSurface] = field(default_factory=dict)
+    bones: BoneSurfaces | None = None
 
 
 def read_rig(path: str | os.PathLike[str]) -> Rig:
@@ -74,7 +77,7 @@ def read_rig(path: str | os.PathLike[str]) -> Rig:
     # the text is what a person edits: a map taken out of it is gone
     maps = {name: arrays[f"maps/{name}"] for name in spec.maps if f"maps/{name}" in arrays}
     surfaces = surfaces_from_arrays(arrays, (m.surface for m in spec.muscles.lines.values()), arrays_path)
-    rig = Rig(spec, bind, maps, str(path), surfaces)
+    rig = Rig(spec, bind, maps, str(path), surfaces, bones_from_arrays(arrays, arrays_path))
     unnamed = [n.removeprefix("maps/") for n in arrays if n.startswith("maps/") and n[5:] not in spec.maps]
     _require_maps(rig, path, unnamed)
     _require_surfaces(rig, path)
@@ -124,6 +127,7 @@ def write_rig(path: str | os.PathLike[str], rig: Rig) -> RigSpec:
             **arrays_from_bind(rig.bind),
             **{f"maps/{name}": a for name, a in rig.maps.items()},
             **arrays_from_surfaces({name: s for name, s in rig.surfaces.items() if name in named}),
+            **arrays_from_bones(None if rig.bones is None else rig.bones.checked(path)),
         }
     )
     digest = hashlib.sha256(content).hexdigest()

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from ecorche.errors import EcorcheError
 from ecorche.muscles.anatomy.body_type import BodyType, thickened
+from ecorche.muscles.bone import Bone
 from ecorche.muscles.line_muscle import ActionLine, Elastic, LineMuscle
 from ecorche.muscles.lines.contraction import isometric_profile
 from ecorche.muscles.lines.fields import Field
@@ -36,6 +37,7 @@ class LineMusculature:
         fields: What bends their lines, by name.
         body: How muscular the body is.
         scapulae: Virtual shoulder blades that carry some of them, numbered after the joints.
+        bones: What they give way to.
 
     Attributes:
         muscles: Those that could be compiled.
@@ -56,6 +58,7 @@ class LineMusculature:
         fields: Mapping[str, Field],
         body: BodyType | None = None,
         scapulae: Sequence[VirtualScapula] = (),
+        bones: Sequence[Bone] = (),
     ) -> None:
         self.scapulae = tuple(scapulae)
         skeleton = with_scapulae(skeleton, scapulae)
@@ -87,7 +90,7 @@ class LineMusculature:
         self.kept = np.array([numbers[id(muscle)] for muscle in kept], np.int64)
         self.line_starts = starts
         self.paths, self.frames = paths, frames
-        self.meshes = LineMeshes(frames, bound)
+        self.meshes = LineMeshes(frames, bound, bones)
         flags = [line.tendon or (False,) * (len(line.nodes) - 1) for m in self.muscles for line in m.lines]
         self.tendon = np.array([flag for line in flags for flag in line], np.bool_)
         self.notes = (

@@ -14,9 +14,11 @@ import numpy as np
 import numpy.typing as npt
 
 from ecorche.errors import EcorcheError
+from ecorche.muscles.bone import Bone
 from ecorche.muscles.lines.contraction import elongation_knots, knots
 from ecorche.muscles.lines.cubic import joint_turns, node_turns, segment_lengths
 from ecorche.muscles.lines.frames import LineFrames
+from ecorche.muscles.lines.give_way import GivingWay
 from ecorche.muscles.lines.line_mesh_passes import (
     Solids,
     VertexPlan,
@@ -60,6 +62,7 @@ class LineMeshes:
     Args:
         lines: All action lines of the body at bind.
         muscles: Bound to them.
+        bones: What the muscles give way to, see `give_way`; none: they go through bones.
 
     Attributes:
         starts: Vertices of muscle m are ``starts[m]`` to ``starts[m + 1] − 1``, (M + 1,).
@@ -68,7 +71,9 @@ class LineMeshes:
         volumes: Of the muscles at bind [m³], (M,); 0 where none is held.
     """
 
-    def __init__(self, lines: LineFrames, muscles: Sequence[MuscleOnLines]) -> None:
+    def __init__(
+        self, lines: LineFrames, muscles: Sequence[MuscleOnLines], bones: Sequence[Bone] = ()
+    ) -> None:
         self.lines, self.muscles = lines, tuple(muscles)
         self.starts = np.cumsum([0, *(len(m.points) for m in self.muscles)]).astype(np.int32)
         self._plan = self._planned()
@@ -81,6 +86,9 @@ class LineMeshes:
         node_turns(lines.starts, lines.frames, turns)
         segment_lengths(lines.starts, lines.curved, lines.nodes, turns, self.lengths)
         self._joints = 1 + max((int(m.held.max(initial=0)) for m in self.muscles), default=0)
+        self._among_bones = GivingWay(bones, muscles, self.starts, self.bind) if bones and muscles else None
+        if self._among_bones is not None:
+            self._joints = max(self._joints, 1 + int(self._among_bones.joints.max()))
         count = len(self.bind)
         self._rest, self._zero = np.zeros((count, 3)), np.zeros(len(self.muscles))
         self.volumes = np.zeros(len(self.muscles))
@@ -174,6 +182,13 @@ class LineMeshes:
         find_factors(volume, self.volumes, factor, held)
         np.divide(volume[:, 0], self.volumes, out=published, where=self.volumes > 0.0)
         combine(self._plan.muscle, self.bind, self._rest, shape, spread, factor, points)
+        aside = None if self._among_bones is None else self._among_bones.displacement(points, moved)
+        if aside is not None:  # what is pressed in here comes out elsewhere
+            shape += aside
+            volume[:] = 0.0
+            sum_volumes(self._solids, shape, spread, volume)
+            find_factors(volume, self.volumes, factor, held)
+            combine(self._plan.muscle, self.bind, self._rest, shape, spread, factor, points)
         return self.lengths / np.maximum(now, 1e-300)
 
     def _shape(
