@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ from typer.testing import CliRunner
 
 from altered_people import scaled
 from ecorche.base.ray_tree import RayTree
+from ecorche.body.as_lines import as_lines
 from ecorche.body.body_type import Shaped, _beneath, shaped, with_bulk, with_type
 from ecorche.body.character import Character
 from ecorche.body.compile import compile_body
@@ -197,6 +199,27 @@ def test_a_creature_gets_fat_where_it_is_thick(data: Path) -> None:
     height = skin(character)[:, 1] / skin(character)[:, 1].max()
     legs, trunk = height < 0.25, (height > 0.55) & (height < 0.7)
     assert np.median(moved[trunk]) > 4.0 * np.median(moved[legs])
+
+
+def test_muscles_of_every_kind_become_thicker(woman: tuple[Character, Rig]) -> None:
+    found = read_rig(Path(__file__).parent / "fixtures" / "tube-version-4.ecorche")
+    before = found.spec.muscles.lofted["bulge, left"].rings
+    after = with_bulk(with_type(found, bulk=1.5)).spec.muscles.lofted["bulge, left"].rings
+    for one, other in zip(before, after, strict=True):
+        assert other.half_axes == pytest.approx([1.5 * half for half in one.half_axes])
+        assert other.centre == one.centre
+    character, rig = woman
+    lines, _ = as_lines(rig, character, "admissible", only=frozenset({"biceps brachii, long head, left"}))
+    only = lines.spec.muscles.model_copy(update={"named": {}, "gains": {}})
+    lone = replace(lines, spec=lines.spec.model_copy(update={"muscles": only}))
+    strong = shaped(character, with_type(lone, bulk=1.4))
+    moved = np.linalg.norm(skin(strong.character) - skin(character), axis=1)
+    assert moved.max() > 0.002
+    at = skin(character)[moved > 0.001]
+    shoulder, elbow = (
+        character.skeleton.bind_world[character.skeleton.index(n), :3, 3] for n in ("LeftArm", "LeftForeArm")
+    )
+    assert np.linalg.norm(at - 0.5 * (shoulder + elbow), axis=1).max() < 0.2
 
 
 def test_other_numbers_are_refused(woman: tuple[Character, Rig]) -> None:

@@ -35,7 +35,8 @@ from ecorche.document.muscle_spec import MuscleSpec
 from ecorche.document.problems import told_as_document_error
 from ecorche.muscles.lofted_posing import Lofts
 from ecorche.muscles.musculature import musculature
-from ecorche.skeleton.naming.recognise import recognise
+from ecorche.skeleton.naming.recognise import Naming, recognise
+from ecorche.skeleton.standing import STATURE
 from ecorche.skin.normals import Normals
 
 Floats = npt.NDArray[np.float64]
@@ -79,7 +80,7 @@ def shaped(character: Character, rig: Rig) -> Shaped:
     assert body.weights is not None  # a rig's body is skinned
     skin, notes = character.meshes.index(body), list[str]()
     naming = recognise(character.skeleton, rig.spec.skeleton.mapping or None)
-    size = times_a_person(character.skeleton, naming)
+    size = _size(character, naming, bind[skin])
     shape = SkinShape(bind[skin], body.mesh.triangles(), size)
     muscles = _beneath(character, rig, thick)
     start = muscular = shape.points
@@ -114,6 +115,13 @@ def shaped(character: Character, rig: Rig) -> Shaped:
         fat=volumes[2] - volumes[1],
         notes=tuple(notes),
     )
+
+
+def _size(character: Character, naming: Naming, points: Points) -> float:
+    """How many times the size of a person a body is: by its limbs, or by its extent where we know none."""
+    if naming.joint("l_hip") is None or naming.joint("l_shoulder") is None:
+        return float(np.ptp(points, axis=0).max()) / STATURE
+    return times_a_person(character.skeleton, naming)
 
 
 def with_type(rig: Rig, *, bulk: float | None = None, fat: float | None = None) -> Rig:
