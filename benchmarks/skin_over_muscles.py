@@ -13,7 +13,7 @@ import igl
 import numpy as np
 import numpy.typing as npt
 
-from ecorche.body.ecorche_surfaces import EcorcheSurfaces, surfaces_of
+from ecorche.body.ecorche_surfaces import EcorcheSurfaces, points_at_bind, surfaces_of
 from ecorche.body.live_frames import LiveFrames
 from ecorche.skeleton.kinematics import difference_from_bind
 
@@ -46,9 +46,7 @@ class Beneath:
     def __init__(self, live: LiveFrames) -> None:
         self.live, self.surfaces = live, surfaces_of(live.body)
         body = live.body
-        still = np.zeros((body.character.skeleton.joint_count, 4, 4))
-        meshes = None if body.lines is None else body.lines.points(still)
-        at_bind = self.surfaces.points(still, body.bulge(None), meshes)
+        at_bind = points_at_bind(self.surfaces, body)
         assert body.coupling is not None
         self.skin = body.coupling.skin
         bind = body.character.meshes[self.skin].mesh.points

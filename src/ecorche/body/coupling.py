@@ -16,7 +16,7 @@ from ecorche.base.mesh import triangle_mesh
 from ecorche.base.names import suggestion
 from ecorche.body.character import Character
 from ecorche.body.compile import Body
-from ecorche.body.ecorche_surfaces import EcorcheSurfaces, surfaces_of
+from ecorche.body.ecorche_surfaces import EcorcheSurfaces, points_at_bind, surfaces_of
 from ecorche.body.fit_for_muscles import times_a_person
 from ecorche.body.frames import PointSet
 from ecorche.body.garments import garment_transfers
@@ -25,6 +25,7 @@ from ecorche.document.coupling_spec import Coupling, CouplingSpec
 from ecorche.document.files import Rig
 from ecorche.errors import DocumentError, MeshError
 from ecorche.skeleton.naming.recognise import Naming, recognise
+from ecorche.skin.along_normals import along_normals
 from ecorche.skin.contact import SkinContact
 from ecorche.skin.delta_transfer import DeltaTransfer
 from ecorche.skin.even_stretch import EvenStretch
@@ -45,6 +46,8 @@ THICKEST = 0.05
 """What 1 means in a painted map of thickness [m]."""
 WIDENINGS = 3
 """How often limbs come out to hold their volume: what comes out in a fold is laid flat again."""
+MARGIN = 6
+"""So many edges beyond the skin that is over the écorché its neighbours count."""
 LEFT_PLAIN = ("head", "hands", "feet")
 """Regions that a height field leaves to plain skinning unless they are named."""
 
@@ -58,7 +61,8 @@ class BodyCoupling:
         skin: Number of the mesh that is the body.
         by_muscles: How much each muscle moves the skin in its own way, 0 to 1, (vertices,).
         by_heights: How much of the correction is shown, 0 to 1, (vertices,).
-        over: The skin over the écorché; None where no region asks for it.
+        part: Vertices that are over the écorché and those round them, one a place, (part,).
+        over: They over the écorché; None where no region asks for it.
         surfaces: The muscles beneath.
         bones: Numbers of meshes that are bones.
         rings: Neighbours of the skin's vertices.
@@ -74,6 +78,7 @@ class BodyCoupling:
     skin: int
     by_muscles: Singles
     by_heights: Singles
+    part: npt.NDArray[np.int32]
     over: SkinOverEcorche | None
     surfaces: EcorcheSurfaces
     bones: tuple[int, ...]
@@ -105,13 +110,15 @@ class BodyCoupling:
         if self.over is not None:
             beneath = self.surfaces.points(moved, bulge, meshes)
             beneath = np.concatenate([beneath, *(points[bone] for bone in self.bones)])
-            found = self.by_heights[speaker] * self.over.correction(skin, up, beneath)
+            found[self.rings.place[self.part]] = self.by_heights[self.part] * self.over.correction(
+                skin[self.part], up[self.part], beneath
+            )
             for _ in range(WIDENINGS):
-                lifted = skin + found[self.rings.place][:, None] * up
+                lifted = along_normals(skin, up, found, self.rings.place)
                 wider = self.volume.correction(lifted + self.folds.laid(lifted, moved), up)
                 found = found + (self.by_heights * wider)[speaker]
         if self.contact is not None:
-            there = skin + found[self.rings.place][:, None] * up
+            there = along_normals(skin, up, found, self.rings.place)
             there += self.by_heights[:, None] * self.folds.laid(there, moved)
             found = found + (self.by_heights * self.contact.correction(there, up))[speaker]
         return found
@@ -184,13 +191,17 @@ def compile_coupling(body: Body, rig: Rig, bind: Sequence[PointSet]) -> BodyCoup
     rings = two_rings(points, triangles)
     held, scale = 1.0 - share["plain"], times_a_person(character.skeleton, naming)
     over = None
-    surfaces = surfaces_of(body, rings=RINGS, sides=SIDES)
+    limbs = limb_segments(points, triangles, rings.place, weights, character.skeleton, _hinges(naming))
+    folds = FoldPlanes(points, limbs, weights, character.skeleton, scale)
+    surfaces = surfaces_of(body, folds=folds, rings=RINGS, sides=SIDES)
     bones = tuple(_bone(character, name, rig) for name in spec.bones)
     by_heights = share["height_field"] + share["fascia"]
+    shown = rings.around(by_heights[rings.speakers()] > 0.0, MARGIN)
     if by_heights.any():
-        over = _over(body, rig, points, up, rings, surfaces, bones, bind, share["fascia"], scale)
-    touching = SkinContact(points, up, triangles, rings, reach=0.05 * scale, span=0.015 * scale)
-    limbs = limb_segments(points, triangles, rings.place, weights, character.skeleton, _hinges(naming))
+        over = _over(body, rig, points, up, rings, shown, surfaces, bones, bind, share["fascia"], scale)
+    touching = SkinContact(
+        points, up, triangles, rings, reach=0.05 * scale, span=0.015 * scale, gives=by_heights > 0.0
+    )
     return BodyCoupling(
         spec=spec,
         skin=skin,
@@ -198,13 +209,14 @@ def compile_coupling(body: Body, rig: Rig, bind: Sequence[PointSet]) -> BodyCoup
         by_heights=(by_heights * _painted(spec.intensity, "intensity", rig, mesh.name, len(points))).astype(
             np.float32
         ),
+        part=rings.speakers()[shown],
         over=over,
         surfaces=surfaces,
         bones=bones,
         rings=rings,
         normals=normals,
         volume=KeptVolume(points, limbs),
-        folds=FoldPlanes(limbs, weights, character.skeleton, scale),
+        folds=folds,
         contact=touching if spec.contact and by_heights.any() else None,
         stretch=EvenStretch(
             points, up, rings, held * _painted(spec.slide, "slide", rig, mesh.name, len(points))
@@ -269,17 +281,16 @@ def _over(
     points: PointSet,
     up: PointSet,
     rings: TwoRings,
+    shown: npt.NDArray[np.bool_],
     surfaces: EcorcheSurfaces,
     bones: Sequence[int],
     bind: Sequence[PointSet],
     bridged: Floats,
     scale: float,
 ) -> SkinOverEcorche:
-    character, spec, count = body.character, rig.spec.coupling, len(points)
+    character, spec, count, part = body.character, rig.spec.coupling, len(points), rings.speakers()[shown]
     mesh = character.body(rig.spec.body).name
-    still = np.zeros((character.skeleton.joint_count, 4, 4))
-    meshes = None if body.lines is None else body.lines.points(still)
-    beneath, triangles = [surfaces.points(still, body.bulge(None), meshes)], [surfaces.triangles]
+    beneath, triangles = [points_at_bind(surfaces, body)], [surfaces.triangles]
     parts = [surfaces.muscle[surfaces.triangles[:, 0]]]
     for number, bone in enumerate(bones):
         corners = character.meshes[bone].mesh.triangles()
@@ -295,16 +306,16 @@ def _over(
     thickness = None
     if spec.thickness is not None:
         unit = THICKEST if isinstance(spec.thickness, str) else 1.0
-        thickness = unit * _painted(spec.thickness, "thickness", rig, mesh, count)
+        thickness = unit * _painted(spec.thickness, "thickness", rig, mesh, count)[part]
     return SkinOverEcorche(
-        points,
-        up,
-        rings,
+        points[part],
+        up[part],
+        rings.part(shown),
         np.concatenate(beneath),
         np.concatenate(triangles),
         np.concatenate(parts).astype(np.int32),
-        bridged=bridged,
-        stiffness=_painted(spec.stiffness, "stiffness", rig, mesh, count),
+        bridged=bridged[part],
+        stiffness=_painted(spec.stiffness, "stiffness", rig, mesh, count)[part],
         thickness=thickness,
         reach=Reach().scaled(scale),
     )

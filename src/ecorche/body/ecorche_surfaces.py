@@ -15,6 +15,7 @@ from ecorche.muscles.spindle import curve
 from ecorche.muscles.spindle_mesh import Stations, spindle_surfaces
 from ecorche.muscles.spindles_in_flesh import SpindlesInFlesh
 from ecorche.skin.flesh_weights import SkinRound
+from ecorche.skin.fold_planes import FoldPlanes
 
 if TYPE_CHECKING:
     from ecorche.body.compile import Body
@@ -64,7 +65,10 @@ class EcorcheSurfaces:
         triangles: Vertex triples, (triangles, 3), counter-clockwise seen from outside.
         muscle: Of each vertex, (vertices,).
         width: Of the muscle at each vertex, share of its greatest.
+        folds: Where muscles of limbs that fold press each other flat; None lets them pass through each other.
     """
+
+    folds: FoldPlanes | None = None
 
     def __init__(
         self,
@@ -113,12 +117,17 @@ class EcorcheSurfaces:
             first = last
         if meshes is not None:
             found.append(meshes)
-        return np.concatenate(found).astype(np.float32)
+        points = np.concatenate(found).astype(np.float32)
+        if self.folds is not None:
+            points += self.folds.laid(points, difference)
+        return points
 
 
-def surfaces_of(body: Body, *, rings: int = RINGS, sides: int = SIDES) -> EcorcheSurfaces:
-    """The surfaces of all muscles of a compiled body."""
-    return EcorcheSurfaces(
+def surfaces_of(
+    body: Body, *, folds: FoldPlanes | None = None, rings: int = RINGS, sides: int = SIDES
+) -> EcorcheSurfaces:
+    """The surfaces of all muscles of a compiled body; where its limbs fold, by default, its coupling says."""
+    surfaces = EcorcheSurfaces(
         None if body.muscles is None else body.muscles.musculature,
         None if body.lofts is None else body.lofts.lofts,
         None if body.lines is None else body.lines.musculature,
@@ -126,6 +135,17 @@ def surfaces_of(body: Body, *, rings: int = RINGS, sides: int = SIDES) -> Ecorch
         rings=rings,
         sides=sides,
     )
+    if folds is None and body.coupling is not None:
+        folds = body.coupling.folds
+    if folds is not None:
+        surfaces.folds = folds.beneath(points_at_bind(surfaces, body))
+    return surfaces
+
+
+def points_at_bind(surfaces: EcorcheSurfaces, body: Body) -> npt.NDArray[np.float32]:
+    """Vertices of a body's surfaces at bind [m], (vertices, 3)."""
+    still = np.zeros((body.character.skeleton.joint_count, 4, 4))
+    return surfaces.points(still, body.bulge(None), None if body.lines is None else body.lines.points(still))
 
 
 class _SpindleShapes:

@@ -9,6 +9,8 @@ that is pressed in comes out beside (`keep_volume`).
 from __future__ import annotations
 
 from collections.abc import Iterable
+from copy import copy
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -35,6 +37,7 @@ class FoldPlanes:
     """The folds of one skin.
 
     Args:
+        points: The skin at bind [m], (vertices, 3).
         segments: Its limbs round the joints it folds at, see `limb_segments`.
         weights: Of the skin.
         skeleton: It hangs on.
@@ -43,6 +46,7 @@ class FoldPlanes:
 
     def __init__(
         self,
+        points: npt.ArrayLike,
         segments: Iterable[LimbSegment],
         weights: SkinWeights,
         skeleton: Skeleton,
@@ -50,7 +54,7 @@ class FoldPlanes:
     ) -> None:
         heads, tips = skeleton.bind_world[:, :3, 3], skeleton.tail_positions()
         vertex = np.repeat(np.arange(weights.vertex_count), np.diff(weights.starts))
-        self._within = _WITHIN * scale
+        self._within, self._skin = _WITHIN * scale, np.asarray(points, np.float64)
         each = list(segments)
         self._joints = np.array([segment.joint for segment in each], np.int64)
         self._above = np.asarray(skeleton.parents, np.int64)[self._joints]
@@ -67,6 +71,23 @@ class FoldPlanes:
             behind = np.bincount(vertex, weights.weights * np.isin(weights.joints, list(lower)))
             sides.append(np.clip((2.0 * behind[segment.vertices] - 1.0) / _CLEARLY, -1.0, 1.0))
         self._sides = np.concatenate(sides)
+
+    def beneath(self, points: npt.ArrayLike) -> FoldPlanes:
+        """The same for points beneath at bind [m], (points, 3): each goes with the skin nearest to it."""
+        from scipy.spatial import cKDTree
+
+        nearest = np.asarray(cKDTree(self._skin).query(np.asarray(points, np.float64))[1])
+        found = copy(self)
+        vertices, sides = [np.zeros(0, np.int64)], [np.zeros(0)]
+        for first, last in pairwise(self._starts):
+            side = np.full(len(self._skin), np.nan)
+            side[self._vertices[first:last]] = self._sides[first:last]
+            own = np.flatnonzero(np.isfinite(side[nearest]))
+            vertices.append(own)
+            sides.append(side[nearest[own]])
+        found._starts = np.cumsum([len(rows) for rows in vertices])
+        found._vertices, found._sides = np.concatenate(vertices), np.concatenate(sides)
+        return found
 
     def laid(self, points: npt.NDArray[np.float32], difference: Floats) -> npt.NDArray[np.float32]:
         """How far each vertex is moved [m], (vertices, 3), for ``M − I`` of the joints."""

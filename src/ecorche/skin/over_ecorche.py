@@ -108,7 +108,7 @@ class SkinOverEcorche:
     def _fascia(self) -> tuple[Fascia, Singles]:
         """The membrane and how deep it lies at bind, (places,)."""
         edges = self._reach.span / max(float(np.sqrt(np.median(self._rings.square_edge))), 1e-6)
-        rounds = int(np.clip(np.ceil(2.0 * edges**2), 10, 40))
+        rounds = int(np.clip(np.ceil(2.0 * edges**2), 12, 40))
         fascia = Fascia(self._rings, span=self._reach.span, deepest=self._reach.membrane, rounds=rounds)
         at_rest = fascia.depths(self._beneath)
         return fascia, fascia.depths(self._beneath, at_rest)
