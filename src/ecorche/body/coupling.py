@@ -46,7 +46,7 @@ THICKEST = 0.05
 """What 1 means in a painted map of thickness [m]."""
 WIDENINGS = 3
 """How often limbs come out to hold their volume: what comes out in a fold is laid flat again."""
-MARGIN = 6
+MARGIN = 4
 """So many edges beyond the skin that is over the écorché its neighbours count."""
 LEFT_PLAIN = ("head", "hands", "feet")
 """Regions that a height field leaves to plain skinning unless they are named."""

@@ -8,6 +8,7 @@ as on both sides of a texture seam, count as one.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -54,9 +55,41 @@ class TwoRings:
 
     def speakers(self) -> Ints:
         """The first vertex at every place, (places,)."""
+        return self._first
+
+    @cached_property
+    def _first(self) -> Ints:
         first = np.zeros(self.place_count, np.int32)
         first[self.place[::-1]] = np.arange(len(self.place), dtype=np.int32)[::-1]
         return first
+
+    def around(self, some: npt.NDArray[np.bool_], edges: int) -> npt.NDArray[np.bool_]:
+        """Which places (places,) are some, or at most so many edges away from one of them."""
+        found = np.zeros(self.place_count, np.bool_)
+        found[_within(self.near_starts, self.near, some.astype(np.float32), edges)] = True
+        return found
+
+    def part(self, kept: npt.NDArray[np.bool_]) -> TwoRings:
+        """The places that are kept (places,), as if there were no others; each is one vertex of the part."""
+        number, row_sizes = np.cumsum(kept) - 1, [np.diff(self.starts), np.diff(self.near_starts)]
+        rows = [np.repeat(np.arange(self.place_count), sizes) for sizes in row_sizes]
+        stay = [kept[row] & kept[m] for row, m in zip(rows, (self.members, self.near), strict=True)]
+        left = [np.bincount(r[s], minlength=self.place_count) for r, s in zip(rows, stay, strict=True)]
+        starts = [np.concatenate([[0], np.cumsum(count[kept])]).astype(np.int32) for count in left]
+        total = np.bincount(rows[1], self.near_weights * stay[1], self.place_count)
+        weights = self.near_weights.astype(np.float64)
+        fewer = (left[1] < row_sizes[1]) & (total > 0.0)
+        weights /= np.where(fewer, total, 1.0)[rows[1]]
+        return TwoRings(
+            np.arange(len(starts[0]) - 1, dtype=np.int32),
+            starts[0],
+            number[self.members[stay[0]]].astype(np.int32),
+            self.weights[stay[0]],
+            starts[1],
+            number[self.near[stay[1]]].astype(np.int32),
+            weights[stay[1]].astype(np.float32),
+            self.square_edge[kept],
+        )
 
     def median(self, values: Singles, sure: npt.NDArray[np.bool_]) -> tuple[Singles, npt.NDArray[np.bool_]]:
         """Medians of the values (places,) that are sure, and where there was one.
