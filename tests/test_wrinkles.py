@@ -92,7 +92,7 @@ def test_every_place_of_the_body_folds_at_its_joint(woman: tuple[Character, Rig]
     folds = folds_of(asked(rig, **dict.fromkeys(PLACES, WrinklesSpec())), skeleton)
     names = [skeleton.names[one.joint] for one in folds]
     assert names[:6] == ["LeftForeArm", "RightForeArm", "LeftLeg", "RightLeg", "LeftHand", "RightHand"]
-    assert names[6:] == ["Spine", "Neck1"]
+    assert names[6:] == ["LowerBack", "Neck1"]
     size = times_a_person(skeleton, recognise(skeleton))
     assert folds[0].depth == pytest.approx(0.0025 * size)
     for name in PLACES:

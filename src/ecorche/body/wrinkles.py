@@ -46,7 +46,7 @@ PLACES = {
     "elbow": _Place(_both("elbow"), 0.0025, 0.014, 110.0),
     "knee": _Place(_both("knee"), 0.003, 0.02, 110.0),
     "wrist": _Place(_both("radiocarpal"), 0.001, 0.008, 60.0),
-    "waist": _Place((("vl3", "vl2", "vl1", "vl4", "vl5", "vt12", "vt11", "vt10"),), 0.006, 0.05, 35.0),
+    "waist": _Place((("vl3", "vl4", "vl2", "vl5", "vl1", "vt12", "vt11", "vt10"),), 0.006, 0.05, 35.0),
     "neck": _Place((("vc4", "vc3", "vc5", "vc2", "vc6", "vc7", "skullbase"),), 0.002, 0.018, 40.0),
 }
 """Where a person's skin folds, by the name that a rig file has for it."""
