@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pytest
 
 from ecorche.base.mesh import Morph
+from ecorche.body.body_type import with_type
 from ecorche.body.character import Character
 from ecorche.body.compile import compile_body
 from ecorche.body.compile_fat import compile_fat
@@ -19,6 +20,8 @@ from ecorche.body.fat_places import place_shares
 from ecorche.body.fit_for_muscles import times_a_person
 from ecorche.body.live_frames import LiveFrames
 from ecorche.body.perform import perform
+from ecorche.body.rig import create_rig
+from ecorche.document.fat_spec import FatRegionSpec, FatSpec
 from ecorche.document.files import Rig
 from ecorche.errors import DocumentError, EcorcheError
 from ecorche.io.formats import read_character
@@ -47,9 +50,13 @@ def frames_of(character: Character, motion: Motion, rig: Rig | None, **said: Any
 
 def moved(character: Character, motion: Motion, rig: Rig, **said: Any) -> Floats:
     """How far each vertex is from where it is without dynamics [m], (frames, vertices, 3)."""
-    with_fat = frames_of(character, motion, rig, dynamics="fat", **said)
-    without = frames_of(character, motion, rig, **said)
-    pairs = ((with_fat[n].points[0], without[n].points[0]) for n in range(len(without)))
+    return away_from_still(frames_of(character, motion, rig, dynamics="fat", **said))
+
+
+def away_from_still(frames: LiveFrames) -> Floats:
+    """How far each vertex is from where it is without dynamics [m], (frames, vertices, 3)."""
+    without = LiveFrames(replace(frames.body, fat=None), frames.motion)
+    pairs = ((frames[n].points[0], without[n].points[0]) for n in range(len(without)))
     return np.array([a.astype(np.float64) - b for a, b in pairs])
 
 
@@ -257,3 +264,24 @@ def test_a_womans_breast_lags_in_a_jump_and_comes_to_rest(woman: Character) -> N
     for one in fat.parts:
         shown[one.vertices] = True
     assert not (moving & ~shown).any()
+
+
+def test_a_heavier_body_has_more_fat_and_it_swings_farther(data: Path, woman: Character) -> None:
+    path = data / "human" / "female_average_cmu_mb.glb"
+    rig = create_rig(woman, path, path.with_suffix(".ecorche"))
+    belly = FatSpec(regions={"belly": FatRegionSpec(place="belly")})
+    rig = replace(rig, spec=rig.spec.model_copy(update={"fat": belly}))
+    motion = hopping(woman, 0.7)
+    nodes, swings = [], []
+    for fat in (0.0, 2.0):
+        heavy = with_type(rig, fat=fat)
+        frames = frames_of(woman, motion, heavy, dynamics="fat")
+        away = away_from_still(frames)
+        assert frames.body.fat is not None
+        (part,) = frames.body.fat.parts
+        assert part.holding is not None
+        nodes.append(len(part.grid.rest))
+        swings.append(np.abs(away).max())
+        np.testing.assert_array_equal(away[0], 0.0)
+    assert nodes[1] > 1.5 * nodes[0]
+    assert 0.05 > swings[1] > 2.0 * swings[0] > 0.001
