@@ -21,7 +21,17 @@ from numba import njit, prange
 
 from ecorche.base.bounding_boxes import box_tree
 from ecorche.base.lane_bits import bits_at_most, lowest_bit, smaller
-from ecorche.base.lanes import WIDTH, broadcast, larger, load, multiply_add, rows_of_lanes, store, where_less
+from ecorche.base.lanes import (
+    WIDTH,
+    broadcast,
+    gather_points,
+    larger,
+    load,
+    multiply_add,
+    rows_of_lanes,
+    store,
+    where_less,
+)
 from ecorche.errors import MeshError
 
 Points = npt.NDArray[np.float32]
@@ -35,8 +45,8 @@ _SLACK = np.float32(1e-6)
 """How much longer a ray's way through a box is taken, as a share of it: rounding loses no hit."""
 _ROUNDING = np.float32(2.5e-7)
 """By how much the side on which a ray passes an edge is unsure, as a share of what it is computed from."""
-_CHUNK = 256
-"""Rays a thread takes at once."""
+_CHUNK, _LEAVES = 256, 64
+"""Rays, and leaves, a thread takes at once."""
 # rows of lanes of a box, and of a triangle: its corners
 _LOW, _HIGH, _BOX = 0, 3, 6
 _TRIANGLE = 9
@@ -89,6 +99,8 @@ class RayTree:
         members = ordered.members.reshape(ordered.leaf_count, -1)
         # leaves are filled up with their own: a triangle that is hit twice is hit at the same distance
         self._members = members[:, np.arange(WIDTH) % members.shape[1]].astype(np.int32)
+        # first corners of the sixteen, second, third
+        self._vertices = np.ascontiguousarray(self.triangles[self._members].transpose(0, 2, 1))
         counts = [-(-ordered.leaf_count // WIDTH)]
         while counts[-1] > 1:
             counts.append(-(-counts[-1] // WIDTH))
@@ -105,7 +117,7 @@ class RayTree:
     @cached_property
     def _leaves_at(self) -> tuple[Ints, Ints]:
         """The leaves with a triangle at each vertex, in rows, (vertices + 1,), (entries,)."""
-        corners = self.triangles[self._members].reshape(len(self._members), -1).astype(np.int64)
+        corners = self._vertices.reshape(len(self._members), -1).astype(np.int64)
         pairs = np.unique(corners * len(self._members) + self._all_leaves[:, None])
         vertices, leaves = np.divmod(pairs, len(self._members))
         starts = np.searchsorted(vertices, np.arange(self._point_count + 1))
@@ -114,7 +126,8 @@ class RayTree:
     @property
     def kept_bytes(self) -> int:
         """Memory the tree takes."""
-        return sum(a.nbytes for a in (self._members, self._corners, self._boxes, self._parts, self.triangles))
+        kept = self._members, self._vertices, self._corners, self._boxes, self._parts, self.triangles
+        return sum(array.nbytes for array in kept)
 
     def fit(self, points: npt.ArrayLike, changed: npt.NDArray[np.bool_] | None = None) -> None:
         """Let the triangles be where the points [m], (vertices, 3), are now.
@@ -132,7 +145,7 @@ class RayTree:
         leaves = self._all_leaves
         if changed is not None:
             leaves = _leaves_of(changed, *self._leaves_at, len(leaves))
-        _fit_leaves(now, self.triangles, self._members, leaves, self._corners, self._boxes)
+        _fit_leaves(now, self._vertices, leaves, self._corners, self._boxes)
         _fit_nodes(self._levels, self._boxes)
 
     def cast(
@@ -183,30 +196,28 @@ class RayTree:
 
 
 @njit(parallel=True, cache=True)  # type: ignore[untyped-decorator]
-def _fit_leaves(
-    points: Points,
-    triangles: Ints,
-    members: Ints,
-    leaves: Ints,
-    corners: Points,
-    boxes: Points,
-) -> None:
+def _fit_leaves(points: Points, vertices: Ints, leaves: Ints, corners: Points, boxes: Points) -> None:
     """Corners of the triangles of some leaves, and the leaves' boxes."""
-    for row in prange(len(leaves)):
-        leaf = leaves[row]
-        node, lane = leaf // WIDTH, leaf % WIDTH
-        for axis in range(3):
-            low, high = np.float32(np.inf), np.float32(-np.inf)
-            for place in range(WIDTH):
-                triangle = members[leaf, place]
-                a = points[triangles[triangle, 0], axis]
-                b = points[triangles[triangle, 1], axis]
-                c = points[triangles[triangle, 2], axis]
-                corners[leaf, axis, place] = a
-                corners[leaf, 3 + axis, place] = b
-                corners[leaf, 6 + axis, place] = c
-                low, high = min(low, a, b, c), max(high, a, b, c)
-            boxes[node, _LOW + axis, lane], boxes[node, _HIGH + axis, lane] = low, high
+    for chunk in prange(-(-len(leaves) // _LEAVES)):
+        lanes = np.empty((_BOX, WIDTH), np.float32)
+        for row in range(_LEAVES * chunk, min(len(leaves), _LEAVES * (chunk + 1))):
+            leaf = leaves[row]
+            a = gather_points(points, vertices, 3 * leaf)
+            b = gather_points(points, vertices, 3 * leaf + 1)
+            c = gather_points(points, vertices, 3 * leaf + 2)
+            for axis in range(3):
+                first = _TRIANGLE * leaf + axis
+                store(corners, first, a[axis])
+                store(corners, first + 3, b[axis])
+                store(corners, first + 6, c[axis])
+                store(lanes, _LOW + axis, smaller(smaller(a[axis], b[axis]), c[axis]))
+                store(lanes, _HIGH + axis, larger(larger(a[axis], b[axis]), c[axis]))
+            node, lane = leaf // WIDTH, leaf % WIDTH
+            for axis in range(3):
+                low, high = lanes[_LOW + axis, 0], lanes[_HIGH + axis, 0]
+                for place in range(1, WIDTH):
+                    low, high = min(low, lanes[_LOW + axis, place]), max(high, lanes[_HIGH + axis, place])
+                boxes[node, _LOW + axis, lane], boxes[node, _HIGH + axis, lane] = low, high
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
