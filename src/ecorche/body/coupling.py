@@ -25,11 +25,13 @@ from ecorche.document.coupling_spec import Coupling, CouplingSpec
 from ecorche.document.files import Rig
 from ecorche.errors import DocumentError, MeshError
 from ecorche.skeleton.naming.recognise import Naming, recognise
+from ecorche.skeleton.naming.vocabulary import TRUNK
+from ecorche.skeleton.skeleton import Skeleton
 from ecorche.skin.along_normals import along_normals
 from ecorche.skin.contact import SkinContact
 from ecorche.skin.delta_transfer import DeltaTransfer
 from ecorche.skin.even_stretch import EvenStretch
-from ecorche.skin.fold_planes import FoldPlanes
+from ecorche.skin.fold_planes import Fold, FoldPlanes, hip_folds, limb_folds
 from ecorche.skin.keep_volume import KeptVolume
 from ecorche.skin.limb_segments import limb_segments
 from ecorche.skin.normals import Normals
@@ -192,7 +194,15 @@ def compile_coupling(body: Body, rig: Rig, bind: Sequence[PointSet]) -> BodyCoup
     held, scale = 1.0 - share["plain"], times_a_person(character.skeleton, naming)
     over = None
     limbs = limb_segments(points, triangles, rings.place, weights, character.skeleton, _hinges(naming))
-    folds = FoldPlanes(points, limbs, weights, character.skeleton, scale)
+    folds = FoldPlanes(
+        points,
+        [
+            *limb_folds(limbs, weights, character.skeleton),
+            *_hip_folds(points, weights, character.skeleton, naming),
+        ],
+        character.skeleton,
+        scale,
+    )
     surfaces = surfaces_of(body, folds=folds, rings=RINGS, sides=SIDES)
     bones = tuple(_bone(character, name, rig) for name in spec.bones)
     by_heights = share["height_field"] + share["fascia"]
@@ -242,6 +252,15 @@ def _hinges(naming: Naming) -> list[int]:
     """Elbows and knees."""
     found = (naming.joint(f"{side}_{name}") for name in ("elbow", "knee") for side in "lr")
     return [joint for joint in found if joint is not None]
+
+
+def _hip_folds(points: PointSet, weights: SkinWeights, skeleton: Skeleton, naming: Naming) -> list[Fold]:
+    """Folds at both hips; none where hips or a joint of the chest are not known."""
+    hips = [joint for side in "lr" if (joint := naming.joint(f"{side}_hip")) is not None]
+    chest = next((j for n in reversed(TRUNK) if (j := naming.joint(n)) is not None), None)
+    if len(hips) < 2 or chest is None:
+        return []
+    return hip_folds(points, weights, skeleton, hips, chest)
 
 
 def _outwards(points: PointSet, triangles: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:

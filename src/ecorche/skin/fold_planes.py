@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from copy import copy
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -18,6 +19,7 @@ import numpy.typing as npt
 from numba import njit, prange
 
 from ecorche.base.rotations import normalise
+from ecorche.base.smooth_step import smooth_step
 from ecorche.skeleton.skeleton import Skeleton
 from ecorche.skin.limb_segments import LimbSegment, limb_joints
 from ecorche.skin.weights import SkinWeights
@@ -29,8 +31,94 @@ BEGINS, HOLDS = np.radians(50.0), np.radians(90.0)
 """From which bend on halves meet, and from which they do so wholly [rad]."""
 _CLEARLY = 0.2
 """By how much more weight one half must have than the other for skin to belong to it clearly."""
+_UP = 0.5
+"""How far up the trunk belly folds over thigh, as a share of the thigh's length."""
+_FROM_MIDDLE = 0.8
+"""After which share of the way from the body's middle to a hip it folds wholly; in the middle not at all."""
 _WITHIN = 0.01
 """How far inside the crook, from the joint on, skin begins to be laid onto the plane [m]."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Fold:
+    """Skin that folds at a joint.
+
+    Attributes:
+        joint: Its number.
+        before: From the joint back to the middle of the half before it, at bind, unit, (3,); the joint above
+            turns it.
+        behind: From the joint on along the half behind it, at bind, unit, (3,).
+        vertices: Of the skin, (n,).
+        sides: −1 of the half before the joint to 1 of that behind, 0 for skin that does not fold, (n,).
+    """
+
+    joint: int
+    before: Floats
+    behind: Floats
+    vertices: Ints
+    sides: Floats
+
+
+def limb_folds(segments: Iterable[LimbSegment], weights: SkinWeights, skeleton: Skeleton) -> list[Fold]:
+    """Folds at elbows and knees, whose limbs are given, see `limb_segments`."""
+    heads, tips, found = skeleton.bind_world[:, :3, 3], skeleton.tail_positions(), []
+    for segment in segments:
+        joint, own = segment.joint, segment.vertices
+        before = normalise(heads[skeleton.parents[joint]] - heads[joint])
+        behind = normalise(tips[joint] - heads[joint])
+        found.append(Fold(joint, before, behind, own, _sides(weights, limb_joints(skeleton, joint)[1])[own]))
+    return found
+
+
+def hip_folds(
+    points: npt.ArrayLike, weights: SkinWeights, skeleton: Skeleton, hips: Iterable[int], chest: int
+) -> list[Fold]:
+    """Folds between thighs and belly.
+
+    Each reaches as far up the trunk as half a thigh is long, and to the middle of the body.
+
+    Args:
+        points: The skin at bind [m], (vertices, 3).
+        weights: Of the skin.
+        skeleton: It hangs on.
+        hips: Joints.
+        chest: A joint up the trunk.
+    """
+    at, heads, tips = np.asarray(points, np.float64), skeleton.bind_world[:, :3, 3], skeleton.tail_positions()
+    each, found = list(hips), []
+    middle = heads[each].mean(axis=0)
+    for hip in each:
+        above, thigh = int(skeleton.parents[hip]), limb_joints(skeleton, hip)[1]
+        trunk = _line(skeleton, chest, above)
+        belongs = np.abs(_sides(weights, thigh | trunk, clearly=1.0)) * (_sides(weights, thigh | trunk) > 0.0)
+        length = float(np.linalg.norm(tips[hip] - heads[hip]))
+        upwards = normalise(heads[chest] - middle)
+        aside = normalise((heads[hip] - middle) - ((heads[hip] - middle) @ upwards) * upwards)
+        away = at - heads[hip]
+        width = float((heads[hip] - middle) @ aside)
+        near = np.asarray(smooth_step((away @ aside + width) / (_FROM_MIDDLE * width)))
+        near *= 1.0 - np.clip((away @ upwards / (_UP * length) - 1.0), 0.0, 1.0)
+        side = _sides(weights, thigh) * near * np.clip(2.0 * belongs, 0.0, 1.0)
+        own = np.flatnonzero(side != 0.0)
+        found.append(Fold(hip, upwards, normalise(tips[hip] - heads[hip]), own, side[own]))
+    return found
+
+
+def _sides(weights: SkinWeights, joints: set[int], clearly: float = _CLEARLY) -> Floats:
+    """From −1 where joints move the skin less than half to 1 where they move it more, (vertices,)."""
+    vertex = np.repeat(np.arange(weights.vertex_count), np.diff(weights.starts))
+    own = weights.weights * np.isin(weights.joints, list(joints))
+    share = np.bincount(vertex, own, weights.vertex_count)
+    return np.asarray(np.clip((2.0 * share - 1.0) / clearly, -1.0, 1.0))
+
+
+def _line(skeleton: Skeleton, joint: int, above: int) -> set[int]:
+    """Joints from one up to, and with, another above it; all above where that is not among them."""
+    found = {above}
+    while joint >= 0 and joint != above:
+        found.add(joint)
+        joint = int(skeleton.parents[joint])
+    return found
 
 
 class FoldPlanes:
@@ -38,39 +126,24 @@ class FoldPlanes:
 
     Args:
         points: The skin at bind [m], (vertices, 3).
-        segments: Its limbs round the joints it folds at, see `limb_segments`.
-        weights: Of the skin.
+        folds: Where it folds.
         skeleton: It hangs on.
         scale: How many times as large as a human it is.
     """
 
     def __init__(
-        self,
-        points: npt.ArrayLike,
-        segments: Iterable[LimbSegment],
-        weights: SkinWeights,
-        skeleton: Skeleton,
-        scale: float = 1.0,
+        self, points: npt.ArrayLike, folds: Iterable[Fold], skeleton: Skeleton, scale: float = 1.0
     ) -> None:
-        heads, tips = skeleton.bind_world[:, :3, 3], skeleton.tail_positions()
-        vertex = np.repeat(np.arange(weights.vertex_count), np.diff(weights.starts))
         self._within, self._skin = _WITHIN * scale, np.asarray(points, np.float64)
-        each = list(segments)
-        self._joints = np.array([segment.joint for segment in each], np.int64)
+        each = list(folds)
+        self._joints = np.array([fold.joint for fold in each], np.int64)
         self._above = np.asarray(skeleton.parents, np.int64)[self._joints]
-        self._heads = heads[self._joints]
-        # unit, from the joint back along the bone before it and on along the bone behind it, at bind
-        self._before = normalise(heads[self._above] - self._heads)
-        self._behind = normalise(tips[self._joints] - self._heads)
-        self._starts = np.cumsum([0, *(len(segment.vertices) for segment in each)])
-        self._vertices = np.concatenate([np.zeros(0, np.int64), *(segment.vertices for segment in each)])
-        # −1 of the half before the joint to 1 of that behind
-        sides = [np.zeros(0)]
-        for segment in each:
-            _, lower = limb_joints(skeleton, segment.joint)
-            behind = np.bincount(vertex, weights.weights * np.isin(weights.joints, list(lower)))
-            sides.append(np.clip((2.0 * behind[segment.vertices] - 1.0) / _CLEARLY, -1.0, 1.0))
-        self._sides = np.concatenate(sides)
+        self._heads = skeleton.bind_world[self._joints, :3, 3]
+        self._before = np.array([fold.before for fold in each]).reshape(-1, 3)
+        self._behind = np.array([fold.behind for fold in each]).reshape(-1, 3)
+        self._starts = np.cumsum([0, *(len(fold.vertices) for fold in each)])
+        self._vertices = np.concatenate([np.zeros(0, np.int64), *(fold.vertices for fold in each)])
+        self._sides = np.concatenate([np.zeros(0), *(fold.sides for fold in each)])
 
     def beneath(self, points: npt.ArrayLike) -> FoldPlanes:
         """The same for points beneath at bind [m], (points, 3): each goes with the skin nearest to it."""
