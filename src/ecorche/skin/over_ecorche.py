@@ -130,9 +130,7 @@ class SkinOverEcorche:
         change = self._field.changes(points, normals, beneath)[self._speaker]
         found = np.isfinite(change)
         change = np.where(found, change, np.float32(0.0))
-        median, known = self._rings.median(change, found)
-        far = np.abs(change - median) > self._reach.outlier
-        believed = np.where(found & ~far, change, np.where(known, median, np.float32(0.0)))
+        believed = self._rings.believed(change, found, self._reach.outlier)
         moved = -believed
         if (self._bridged > 0.0).any():
             fascia, at_rest = self._fascia

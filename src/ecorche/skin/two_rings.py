@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +21,7 @@ from ecorche.base.mesh import coincident_groups
 Floats = npt.NDArray[np.float64]
 Singles = npt.NDArray[np.float32]
 Ints = npt.NDArray[np.int32]
+Number = TypeVar("Number", bound=np.generic)
 
 _OWN = 0.5
 """How far a vertex counts as being from itself, as a share of the way to its nearest neighbour."""
@@ -63,6 +65,10 @@ class TwoRings:
         first[self.place[::-1]] = np.arange(len(self.place), dtype=np.int32)[::-1]
         return first
 
+    def of_places(self, values: npt.NDArray[Number]) -> npt.NDArray[Number]:
+        """Values of vertices (vertices, …) as those of places (places, …); the same array without seams."""
+        return values if len(self._first) == len(self.place) else values[self._first]
+
     def around(self, some: npt.NDArray[np.bool_], edges: int) -> npt.NDArray[np.bool_]:
         """Which places (places,) are some, or at most so many edges away from one of them."""
         found = np.zeros(self.place_count, np.bool_)
@@ -97,8 +103,18 @@ class TwoRings:
         A value in the middle between two halves of the weight is the mean of the two next to it.
         """
         found, known = np.zeros_like(values), np.zeros(len(values), np.bool_)
-        _median(self.starts, self.members, self.weights, values, sure, found, known)
+        nothing = np.float32(-1.0)
+        _median(self.starts, self.members, self.weights, values, sure, nothing, found, known)
         return found, known
+
+    def believed(self, values: Singles, sure: npt.NDArray[np.bool_], outlier: float) -> Singles:
+        """Values (places,) where they are sure and not as far as an outlier from the median; else that.
+
+        0 where there is none. A value that is near all others round it needs no median.
+        """
+        found, known = np.zeros_like(values), np.zeros(len(values), np.bool_)
+        _median(self.starts, self.members, self.weights, values, sure, np.float32(outlier), found, known)
+        return found
 
     def smoothed(self, values: Singles, strength: float | Singles, rounds: int) -> Singles:
         """Values (places,) drawn some times towards the mean of their neighbours.
@@ -191,10 +207,21 @@ def _median(
     weights: Singles,
     values: Singles,
     sure: npt.NDArray[np.bool_],
+    outlier: float,
     found: Singles,
     known: npt.NDArray[np.bool_],
 ) -> None:
+    """Medians; where an outlier is given, of values that may be one alone."""
     for place in prange(len(found)):
+        own = values[place]
+        if outlier >= 0.0 and sure[place]:
+            farthest = np.float32(0.0)
+            for entry in range(starts[place], starts[place + 1]):
+                if sure[members[entry]]:
+                    farthest = max(farthest, abs(values[members[entry]] - own))
+            if farthest <= outlier:
+                found[place], known[place] = own, True
+                continue
         sorted_values, sorted_weights = np.empty(_MOST, np.float32), np.empty(_MOST, np.float32)
         count, whole = 0, np.float32(0.0)
         for entry in range(starts[place], starts[place + 1]):
@@ -218,6 +245,8 @@ def _median(
         found[place] = sorted_values[at]
         if passed == half and at + 1 < count:
             found[place] = np.float32(0.5) * (sorted_values[at] + sorted_values[at + 1])
+        if sure[place] and abs(own - found[place]) <= outlier:
+            found[place] = own
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
