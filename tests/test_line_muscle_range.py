@@ -26,6 +26,13 @@ def arm(data: Path) -> Measured:
 
 
 @pytest.fixture(scope="module")
+def ribs(data: Path) -> Measured:
+    pytest.importorskip("mujoco")
+    assert data.resolve() == line_muscle_bodies.DATA.resolve()
+    return Measured(dog(frozenset({"intercostals_int.L"})))
+
+
+@pytest.fixture(scope="module")
 def calf(data: Path) -> Measured:
     assert data.resolve() == line_muscle_bodies.DATA.resolve()
     return Measured(leg(frozenset({"gastrocnemius", "soleus"})))
@@ -49,6 +56,22 @@ def test_a_dogs_arm_at_the_ends_of_its_range(arm: Measured, figure: Figure) -> N
     assert found.off < 1e-9
     assert turned_share < 0.001
     assert found.too_deep == {}
+
+
+def test_intercostals_give_way_to_the_arm_that_is_laid_on_them(ribs: Measured, figure: Figure) -> None:
+    shape = ribs.shape(ribs.body.posed({"shoulder": 1.0}))
+    figure(
+        "intercostals under an arm laid back: too deep in bones",
+        1e3 * float(ribs.too_deep(shape).max()),
+        0.0,
+        "mm",
+    )
+    assert ribs.too_deep(shape).max() < 0.0  # 2.0 mm too deep before
+    assert np.abs(shape.volume - 1.0).max() < 1e-6
+    assert shape.off.max() < 1e-9
+    assert shape.turned.sum() == 0
+    aside = shape.points - ribs.shape(ribs.body.posed({})).points  # the ribs themselves do not move
+    assert 20 < (np.linalg.norm(aside, axis=1) > 0.003).sum() < 0.1 * len(aside)
 
 
 def test_flesh_passes_by_the_bone_of_a_stretched_arm(arm: Measured) -> None:
