@@ -46,6 +46,22 @@ def test_two_balls_that_meet_flatten_each_other_and_keep_their_volume() -> None:
     assert np.abs(grown[one[:, 0] < -0.01]).max() < 1e-6
 
 
+def test_what_does_not_give_way_presses_the_other_side_alone() -> None:
+    ball = trimesh.creation.icosphere(4, radius=0.06)
+    one, faces = np.asarray(ball.vertices, np.float32), np.asarray(ball.faces, np.int64)
+    bind = np.concatenate([one, one + np.array([0.2, 0.0, 0.0], np.float32)])
+    triangles = np.concatenate([faces, faces + len(one)])
+    normals = (np.concatenate([one, one]) / 0.06).astype(np.float32)
+    gives = np.arange(len(bind)) < len(one)
+    contact = SkinContact(bind, normals, triangles, two_rings(bind, triangles), rounds=8, gives=gives)
+    near = np.concatenate([one, one + np.array([0.11, 0.0, 0.0], np.float32)]).astype(np.float32)
+    correction = contact.correction(near, normals)
+    assert not correction[~gives].any()
+    assert correction.min() < -0.008
+    moved = near + correction[:, None] * normals
+    assert contact.passed(moved, normals)[gives].max() < 0.001
+
+
 def test_thin_parts_are_left_alone() -> None:
     plate = trimesh.creation.box((0.2, 0.2, 0.01)).subdivide_loop(3)
     points, triangles = np.asarray(plate.vertices, np.float32), np.asarray(plate.faces, np.int64)

@@ -160,3 +160,16 @@ def test_no_ray_meets_boxes_that_are_not_there() -> None:
     for sizes in product(slight, repeat=3):
         for signs in product((-1.0, 1.0), repeat=3):
             assert children_met(boxes, singles(sizes) * singles(signs), 0.02) == 1
+
+
+def test_fitting_what_changed_is_fitting_all(man: tuple[Points, Ints]) -> None:
+    points, triangles = man
+    some, whole = RayTree(points, triangles), RayTree(points, triangles)
+    changed = points[:, 1] > np.quantile(points[:, 1], 0.9)
+    moved = np.where(changed[:, None], points + singles([0.1, 0.2, 0.0]), points)
+    some.fit(moved, changed)
+    whole.fit(moved)
+    rays = random_rays(3000, moved.mean(axis=0))
+    np.testing.assert_array_equal(some.cast(*rays).triangles, whole.cast(*rays).triangles)
+    np.testing.assert_array_equal(some.cast(*rays).distances, whole.cast(*rays).distances)
+    assert (whole.cast(*rays).triangles != RayTree(points, triangles).cast(*rays).triangles).any()

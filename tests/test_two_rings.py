@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ecorche.skin.two_rings import two_rings
+from ecorche.skin.two_rings import TwoRings, two_rings
 
 
 def test_neighbours_are_those_of_two_steps_along_edges_by_the_shortest_way() -> None:
@@ -29,3 +29,58 @@ def test_neighbours_are_those_of_two_steps_along_edges_by_the_shortest_way() -> 
         row = slice(rings.starts[place[vertex]], rings.starts[place[vertex] + 1])
         assert rings.members[row].tolist() == [int(place[number]) for number, _ in wanted]
         np.testing.assert_allclose(rings.weights[row], [1.0 / way for _, way in wanted], rtol=1e-6)
+
+
+def grid(count: int) -> TwoRings:
+    x, y = np.meshgrid(np.arange(count), np.arange(count), indexing="ij")
+    a = np.arange(count * count).reshape(count, count)[:-1, :-1].ravel()
+    triangles = np.concatenate(
+        [np.stack([a, a + count, a + 1], 1), np.stack([a + 1, a + count, a + count + 1], 1)]
+    )
+    return two_rings(np.stack([x, y, np.zeros_like(x)], -1).reshape(-1, 3), triangles)
+
+
+def test_a_part_far_enough_from_its_border_is_filtered_like_the_whole() -> None:
+    rings, rng = grid(21), np.random.default_rng(4)
+    values = rng.normal(size=441).astype(np.float32)
+    shown = np.zeros(441, np.bool_)
+    shown[[220, 221, 180]] = True
+    near = rings.around(shown, 3)
+    by_hand = shown.copy()
+    for _ in range(3):
+        row = np.repeat(np.arange(441), np.diff(rings.near_starts))
+        by_hand |= np.bincount(row, by_hand[rings.near], 441) > 0
+    np.testing.assert_array_equal(near, by_hand)
+    part, inside = rings.part(near), shown[near]
+    sure = np.ones(441, np.bool_)
+    np.testing.assert_array_equal(
+        part.median(values[near], sure[near])[0][inside], rings.median(values, sure)[0][shown]
+    )
+    np.testing.assert_array_equal(
+        part.smoothed(values[near], 0.5, 3)[inside], rings.smoothed(values, 0.5, 3)[shown]
+    )
+    total = np.add.reduceat(part.near_weights, part.near_starts[:-1])
+    np.testing.assert_allclose(total, 1.0, atol=1e-6)
+
+
+def test_values_are_believed_unless_far_from_their_median() -> None:
+    rings, rng = grid(15), np.random.default_rng(6)
+    values = (0.1 * rng.normal(size=225)).astype(np.float32)
+    values[rng.choice(225, 8, replace=False)] += np.float32(3.0)
+    sure = rng.random(225) < 0.9
+    values[~sure] = 0.0
+    median, known = rings.median(values, sure)
+    wanted = np.where(sure & (np.abs(values - median) <= 1.0), values, np.where(known, median, 0.0))
+    np.testing.assert_array_equal(rings.believed(values, sure, 1.0), wanted.astype(np.float32))
+    assert (wanted[sure] != values[sure]).any()
+
+
+def test_single_values_are_smoothed_as_if_all_places_were() -> None:
+    rings = grid(21)
+    values = np.zeros(441, np.float32)
+    values[[100, 330]] = 1.0
+    wanted = values.copy()
+    row = np.repeat(np.arange(441), np.diff(rings.near_starts))
+    for _ in range(5):
+        wanted += 0.7 * (np.bincount(row, rings.near_weights * wanted[rings.near], 441) - wanted)
+    np.testing.assert_allclose(rings.smoothed(values, 0.7, 5), wanted, atol=1e-7)
