@@ -42,7 +42,7 @@ from ecorche.skin.weights import SkinWeights
 Floats = npt.NDArray[np.float64]
 Singles = npt.NDArray[np.float32]
 
-RINGS, SIDES = 20, 12
+RINGS, SIDES = 24, 12
 """How finely muscles are divided that the skin keeps its distance to."""
 THICKEST = 0.05
 """What 1 means in a painted map of thickness [m]."""

@@ -36,10 +36,10 @@ from ecorche.muscles.volume import MOVING, belly_rule
 Floats = npt.NDArray[np.float64]
 
 EVENED = 10
-"""How often the flesh's shares are evened, along and round a muscle."""
-AT_RINGS = 24
-"""Of so many rings. Flesh that keeps its girth when twisted is evened over the same stretch of a muscle
-however finely that is divided: spread further its muscles would lag behind the skin that twists."""
+"""How often shares of flesh that is blended linearly are evened, along and round a muscle."""
+EVENED_LITTLE, AT_RINGS = 3, 24
+"""How often those of flesh that another method carries, at so many rings; over the same stretch of a muscle
+however finely that is divided. Spread further its muscles would lag behind skin that twists."""
 
 
 class SpindlesInFlesh:
@@ -140,7 +140,7 @@ def _kept(
         used=surfaces.used_rings,
     )
     # muscle by muscle: of all joints and all points together there would be much more, nearly all zero
-    times = EVENED if binding is None else max(1, round(EVENED * (t.shape[1] / AT_RINGS) ** 2))
+    times = EVENED if binding is None else max(1, round(EVENED_LITTLE * (t.shape[1] / AT_RINGS) ** 2))
     round_each = (evened(shares(own.reshape(-1, 3)).reshape(*own.shape[:2], -1), times) for own in still)
     numbered = [_of_few_joints(own) for own in round_each]
     carrier = None if binding is None else binding(still.reshape(-1, 3), numbered)
