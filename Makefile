@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMPS := .cache/stamps
 
-.PHONY: help demo test tests test-oldest bench pictures extraction-pictures line-pictures line-cases docs lint clean
+.PHONY: help demo test tests test-oldest bench pictures extraction-pictures line-pictures line-cases fat-pictures docs lint clean
 .DEFAULT_GOAL := help
 
 help:  ## this list
@@ -44,6 +44,9 @@ line-cases: $(STAMPS)/python  ## the template's muscles as meshes on action line
 
 line-pictures: $(STAMPS)/python  ## mesh muscles of a dog's arms and a man's calf through the range of their joints, as sheets in out/ranges
 	PYTHONPATH=. $(BIN)/python examples/line_pictures.py out/ranges
+
+fat-pictures: $(STAMPS)/python  ## fat of a woman and a heavy man in a captured jump, as sheets and films in out/fat
+	PYTHONPATH=. $(BIN)/python examples/fat_pictures.py out/fat
 
 docs: $(STAMPS)/python  ## regenerate what the docs hold of generated text
 	$(BIN)/python -m ecorche.document.schema
