@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from ecorche.base.quad_angles import angle_of, nearest_whole, sine_cosine
-from ecorche.base.quads import fours, read_quad, write_quad
+from ecorche.base.quad_angles import angle_of, sine_cosine
+from ecorche.base.quads import fours, nearest_whole, read_quad, write_quad
 
 Floats = npt.NDArray[np.float64]
 

@@ -11,21 +11,12 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from ecorche.base.quads import quad, where_above
+from ecorche.base.quads import like, nearest_whole, where_above
 
-_TO_WHOLE = 1.5 * 2.0**52
-"""Added and taken away again it leaves the nearest whole number, of halves the even one."""
 _HALF_TURNS = 1.0 / np.pi
 # π in two parts: a few times the first is exact
 _PI_FIRST, _PI_REST = 3.1415926553308964, -1.7411031391008332e-09
 _TAN_EIGHTH = np.sqrt(2.0) - 1.0
-_LEAST = 1e-300  # no direction at all has the angle zero
-
-
-@njit(inline="always")  # type: ignore[untyped-decorator]
-def nearest_whole(a: Any) -> Any:
-    """The nearest whole number of each of four numbers below 2⁵¹."""
-    return (a + _TO_WHOLE) - _TO_WHOLE
 
 
 @njit(inline="always")  # type: ignore[untyped-decorator]
@@ -51,14 +42,15 @@ def sine_cosine(angle: Any) -> Any:
 @njit(inline="always")  # type: ignore[untyped-decorator]
 def angle_of(y: Any, x: Any) -> Any:
     """Angles [rad] of four directions ``(x, y)`` from the first axis, −π to π; 0 where there is none."""
-    zero = quad(0.0)
+    zero = like(x, 0.0)
     high, wide = where_above(y, zero, y, zero - y), where_above(x, zero, x, zero - x)
     less, more = where_above(high, wide, wide, high), where_above(high, wide, high, wide)
     # within an eighth of a turn of the nearer axis; beyond half of that, from 45°
     bound = _TAN_EIGHTH * more
     over = where_above(less, bound, less - more, less)
     under = where_above(less, bound, less + more, more)
-    t = over / (under + _LEAST)
+    # no direction at all has the angle zero
+    t = over / where_above(under, zero, under, like(x, 1.0))
     # atan(t) / t by Chebyshev's nodes: 1.3e-18 off at most
     z = t * t
     p = z * -0.01779039552353025 + 0.03795171422316673

@@ -165,23 +165,31 @@ def skinned_points(
     body: Body,
     moved: npt.NDArray[np.float64],
     morphed: Sequence[PointSet | None],
+    active: Floats | None = None,
 ) -> tuple[PointSet, ...]:
     """Points of every mesh by skinning alone, each (vertices, 3) [m].
 
     Args:
         body: The body.
         moved: ``M − I`` of every joint and, of a body with muscles found in its skin, after them of every
-            muscle joint, (joints, 4, 4).
+            muscle joint, (joints, 4, 4); where these are left out they are posed.
         morphed: Bind points after blend shapes of every mesh, None where no shape acts.
+        active: Activation of the muscles found in the skin, for posing them; None is at rest.
     """
     points: list[PointSet] = []
+    joint_count = body.character.skeleton.joint_count
     for mesh, skinning, start in zip(body.character.meshes, body.skinnings, morphed, strict=True):
         if skinning is None:
             points.append(mesh.mesh.points.copy() if start is None else start)
             continue
+        if isinstance(skinning, HybridSkinning) and len(moved) == joint_count and body.lofts is not None:
+            if mesh.own_bind is None:
+                points.append(skinning.apply_active(moved, active, start))
+                continue
+            moved = body.lofts.extended(moved, active)
         # meshes that no muscle moves know nothing of muscle joints
         parents = skinning.parents if isinstance(skinning, HybridSkinning) else ()
-        difference = moved[: body.character.skeleton.joint_count + len(parents)]
+        difference = moved[: joint_count + len(parents)]
         if mesh.own_bind is not None:
             # (I + D) C − I, kept as a difference; muscle joints are bound as the joints they hang on
             own = np.concatenate([mesh.own_bind, mesh.own_bind[list(parents)]])

@@ -103,23 +103,23 @@ def _by_muscles(
 ) -> tuple[PointSet, ...]:
     """Points after blend shapes, skinning and what each muscle does in its own way."""
     active, active_lofts, _ = body.activations(pose.activation)
-    all_joints = moved if body.lofts is None else body.lofts.extended(moved, active_lofts)
     bare = (None,) * len(body.character.meshes)
     if pose.posed is not None:
         points, morphed = pose.posed, False
         if body.lofts is not None:
             # the cache's skinning is another: what muscle joints add to ours is added to it
-            still = body.lofts.at_rest(moved)
-            with_muscles, without = (skinned_points(body, joints, bare) for joints in (all_joints, still))
+            with_muscles = skinned_points(body, moved, bare, active_lofts)
+            without = skinned_points(body, body.lofts.at_rest(moved), bare)
             points = tuple(p + (w - n) for p, w, n in zip(points, with_muscles, without, strict=True))
     else:
-        points, morphed = skinned_points(body, all_joints, shapes), any(s is not None for s in shapes)
+        points = skinned_points(body, moved, shapes, active_lofts)
+        morphed = any(s is not None for s in shapes)
     if body.muscles is None:
         return points
     if not morphed:
         # a posed cache's points are its own
         return body.muscles.displaced(points, moved, active, in_place=pose.posed is None)
     # a blend shape moves skin over muscles without their doing: they act on the skin without it
-    unmorphed = skinned_points(body, all_joints, bare)
+    unmorphed = skinned_points(body, moved, bare, active_lofts)
     displaced = body.muscles.displaced(unmorphed, moved, active)
     return tuple(p + (d - b) for p, d, b in zip(points, displaced, unmorphed, strict=True))

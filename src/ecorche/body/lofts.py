@@ -173,6 +173,14 @@ def lofted_skinnings(
     return tuple(
         before
         if before is None or mesh.weights is None or entries is None or len(entries.vertices) == 0
-        else HybridSkinning(mesh.mesh.points, mesh.weights, entries, parents, character.skeleton, method)
+        else HybridSkinning(
+            mesh.mesh.points,
+            mesh.weights,
+            entries,
+            parents,
+            character.skeleton,
+            method,
+            posed_with=lofts.lofts,
+        )
         for mesh, before, entries, method in zip(character.meshes, plain, lofts.entries, methods, strict=True)
     )

@@ -1,4 +1,4 @@
-"""Muscle joints of muscles found in the skin, posed in one compiled call, four side by side.
+"""Muscle joints of muscles found in the skin, posed in compiled loops, four or eight side by side.
 
 A muscle joint turns as the section does and dilates as the muscle does where it is now, ``(1 + κ w) T``
 outwards and ``(1 + κ w) / T`` sideways, both to the power of the muscle's gain. It stands in the middle of
@@ -14,25 +14,28 @@ import numpy.typing as npt
 from numba import njit
 
 from ecorche.base.quads import (
+    all_above,
     apart,
+    like,
     pick,
-    quad,
     read_quad,
     read_rows,
-    smallest,
     square_roots,
     where_above,
-    write_quad,
+    write_numbers,
     write_rows,
 )
 from ecorche.muscles.loft import MOST_SHORTENED, THINNEST
 from ecorche.muscles.loft_plan import (
+    ALONG,
     AREA,
     AT_BIND,
     BIND_ALONG,
     BIND_OUT,
     BIND_POINT,
+    FIRST_PIECE,
     FOLLOWING,
+    FRAME,
     GAIN,
     GIVING,
     JOINT_CARRIER,
@@ -40,20 +43,21 @@ from ecorche.muscles.loft_plan import (
     JOINT_NAMED,
     JOINT_PLACE,
     JOINT_ROW,
-    KNOT,
     MIDDLE,
     MOMENTS,
     MUSCLE_KEPT,
+    ON_CURVE,
+    ONWARDS,
+    OUT,
     PIECE_COLUMNS,
+    PLACE,
     PLACE_KEPT,
-    PLACE_NAMED,
-    PLACE_PIECE,
-    PLACE_ROW,
+    POINT,
     SHARE,
+    SIDE,
     LoftPlan,
 )
-from ecorche.muscles.posed_joints import MOVED, TURN, pose_joints
-from ecorche.muscles.root_curves import MUSCLE, NAMED, CurveGroups, pose_curves
+from ecorche.muscles.root_curves import MUSCLE, NAMED, CurveGroups, Numbers, pose_curves
 from ecorche.muscles.triples import cross, dot, plus, read_vector, scaled, write_vector
 from ecorche.muscles.wrapping import COLUMNS, LENGTH, along
 
@@ -63,76 +67,64 @@ Naturals = npt.NDArray[np.uint32]
 NO_SCAPULAE, NO_VECTORS = np.zeros((0, 3), np.int64), np.zeros((0, 4, 3))
 """Muscles found in the skin hang on the skeleton's own joints."""
 
-# quads of four muscle joints' frames
-POINT, ALONG, OUT, SIDE, FRAME = 0, 3, 6, 9, 12
-# columns of a place in a frame: point and (1 + κ w) T, tangent and (1 + κ w) / T
-ON_CURVE, ONWARDS, PLACE = 0, 4, 8
-
 
 @njit(inline="always")  # type: ignore[untyped-decorator]
-def _swelling(kept: Floats, at: int, shortening: Any) -> Any:
-    """κ of four muscles, see `loft.swelling`."""
+def _swelling(kept: Numbers, at: int, shortening: Any) -> Any:
+    """κ of muscles, see `loft.swelling`."""
     m0, m1, m2 = read_vector(kept, at + MOMENTS)
-    thinnest, most = quad(THINNEST), quad(MOST_SHORTENED)
+    thinnest, most = like(m0, THINNEST), like(m0, MOST_SHORTENED)
     missing = m0 * (1.0 - where_above(most, shortening, shortening, most))
     square = m1 * m1 - m2 * missing
-    kappa = (quad(0.0) - missing) / (m1 + square_roots(square))
+    kappa = (0.0 - missing) / (m1 + square_roots(square))
     return where_above(kappa, thinnest, kappa, thinnest)
 
 
 @njit(cache=True, error_model="numpy")  # type: ignore[untyped-decorator]
-def _pose_places(plan: LoftPlan, owners: Naturals, bulge: Floats, curves: Floats, places: Floats) -> bool:
+def _pose_places(plan: LoftPlan, owners: Naturals, bulge: Numbers, curves: Numbers, places: Numbers) -> bool:
     """Where the places are on their root curves, and how much the muscles dilate there.
 
     False where a bulge cannot be. ``owners`` are the rows `CurveGroups.named`.
     """
-    starts, pieces, muscles, of_muscles, named, kept = plan[:6]
-    shares, lying = np.empty((1, 4)), np.empty((1, 4), np.uint32)
-    fine, half = quad(1.0), quad(0.5)
-    count = named.shape[1]
+    muscles, pieces, knots, of_muscles, named, kept = plan[2:8]
+    lying = np.empty((1, named.shape[2]), np.uint32)
+    count, borders, fine = named.shape[1], knots.shape[1], True
     for group in range(len(named)):
         keep, length = MUSCLE_KEPT * group, read_quad(curves, COLUMNS * group + LENGTH)
-        at_bind = read_quad(of_muscles, keep + AT_BIND)
+        at_bind, first = read_quad(of_muscles, keep + AT_BIND), read_quad(of_muscles, keep + FIRST_PIECE)
         ratio, kappa = length / at_bind, _swelling(of_muscles, keep, at_bind / length)
+        zero, one, half = like(ratio, 0.0), like(ratio, 1.0), like(ratio, 0.5)
         ratio = where_above(ratio, half, ratio, half)
         tension = pick(bulge, owners, NAMED * group + MUSCLE)
-        fine = where_above(tension, quad(0.0), fine, quad(-1.0))
-        for number in range(count):
-            at = group * count + number
+        fine = fine and all_above(tension, zero)
+        over, across = one / ratio, one / tension
+        for at in range(group * count, (group + 1) * count):
             share = read_quad(kept, PLACE_KEPT * at + SHARE)
-            share = (share + (ratio - 1.0) * read_quad(kept, PLACE_KEPT * at + GIVING)) / ratio
+            share = (share + (ratio - 1.0) * read_quad(kept, PLACE_KEPT * at + GIVING)) * over
             point, tangent = along(curves, COLUMNS * group, share)
-            # the piece it lies on is mostly that of bind
-            write_quad(shares, 0, share)
-            for lane in range(4):
-                muscle = owners[group, MUSCLE, lane]
-                piece = np.int64(named[group, number, PLACE_PIECE, lane])
-                while piece > starts[muscle] and shares[0, lane] < pieces[piece, KNOT]:
-                    piece -= 1
-                while piece + 1 < starts[muscle + 1] and shares[0, lane] >= pieces[piece + 1, KNOT]:
-                    piece += 1
-                lying[0, lane] = piece
+            piece = first
+            for border in range(group * borders, (group + 1) * borders):
+                piece = piece + where_above(share, read_quad(knots, border), one, zero)
+            write_numbers(lying, 0, piece)
             c0, c1, c2, c3 = read_rows(pieces, lying, 0, PIECE_COLUMNS, AREA)
             c4, c5, c6, knot = read_rows(pieces, lying, 0, PIECE_COLUMNS, AREA + 4)
             x = share - knot
             area = c0 + x * (c1 + x * (c2 + x * (c3 + x * (c4 + x * (c5 + x * c6)))))
             factor = 1.0 + kappa * (area * (2.0 - area))
-            row = PLACE_NAMED * at + PLACE_ROW
             outwards = point[0], point[1], point[2], factor * tension
-            sideways = tangent[0], tangent[1], tangent[2], factor / tension
-            write_rows(places, named, row, PLACE, ON_CURVE, outwards)
-            write_rows(places, named, row, PLACE, ONWARDS, sideways)
+            sideways = tangent[0], tangent[1], tangent[2], factor * across
+            write_rows(places, named, at, 1, ON_CURVE, outwards)
+            write_rows(places, named, at, 1, ONWARDS, sideways)
     for muscle in range(len(muscles)):
         if muscles[muscle, GAIN] != 1.0:
             for place in range(count * muscle, count * (muscle + 1)):
                 places[place, ON_CURVE + 3] **= muscles[muscle, GAIN]
                 places[place, ONWARDS + 3] **= muscles[muscle, GAIN]
-    return bool(smallest(fine) > 0.0)
+    return fine
 
 
 @njit(inline="always")  # type: ignore[untyped-decorator]
 def _row(x: Any, y: Any, z: Any, t: Any, tangent: Any, out: Any, side: Any, point: Any) -> Any:
-    """A row of ``(posed − bind) bind⁻¹`` from differences of axes and points, and the frame at bind."""
+    """A row of ``(bind − posed) bind⁻¹`` from differences of axes and points, and the frame at bind."""
     row = plus(plus(scaled(x, tangent), y, out), z, side)
     return row[0], row[1], row[2], t - dot(row, point)
 
@@ -140,42 +132,48 @@ def _row(x: Any, y: Any, z: Any, t: Any, tangent: Any, out: Any, side: Any, poin
 @njit(cache=True, error_model="numpy")  # type: ignore[untyped-decorator]
 def _pose_frames(
     named: Naturals,
-    kept: Floats,
-    moved: Floats,
-    turn: Floats,
-    places: Floats,
-    bind: Floats,
-    frames: Floats,
-    result: Floats,
+    kept: Numbers,
+    moved: Numbers,
+    turn: Numbers,
+    places: Numbers,
+    bind: Numbers,
+    from_origin: tuple[float, float, float],
+    frames: Numbers,
+    result: Numbers,
 ) -> None:
-    """Frames of the muscle joints, dilated, as far as there is room for them; and ``M − I`` of them."""
-    zero, one = quad(0.0), quad(1.0)
+    """Frames of the muscle joints, dilated, as far as there is room for them; and ``I − M`` of them."""
+    x_way, y_way, z_way = from_origin
     for group in range(len(named)):
         name, keep, at = JOINT_NAMED * group, JOINT_KEPT * group, FRAME * group
-        cx, cy, cz, outwards = read_rows(places, named, name + JOINT_PLACE, PLACE, ON_CURVE)
-        ax, ay, az, sideways = read_rows(places, named, name + JOINT_PLACE, PLACE, ONWARDS)
+        x, y, z = (
+            read_rows(moved, named, name + JOINT_CARRIER, 1, 0),
+            read_rows(moved, named, name + JOINT_CARRIER, 1, 4),
+            read_rows(moved, named, name + JOINT_CARRIER, 1, 8),
+        )
         p, follow = read_vector(kept, keep + BIND_POINT), read_quad(kept, keep + FOLLOWING)
-        x, y, z = (
-            read_rows(moved, named, name + JOINT_CARRIER, MOVED, 0),
-            read_rows(moved, named, name + JOINT_CARRIER, MOVED, 4),
-            read_rows(moved, named, name + JOINT_CARRIER, MOVED, 8),
-        )
+        zero, one = like(follow, 0.0), like(follow, 1.0)
         on_limb = p[0] + (dot(x, p) + x[3]), p[1] + (dot(y, p) + y[3]), p[2] + (dot(z, p) + z[3])
-        x, y, z = (
-            read_rows(turn, named, name + JOINT_CARRIER, TURN, 0),
-            read_rows(turn, named, name + JOINT_CARRIER, TURN, 4),
-            read_rows(turn, named, name + JOINT_CARRIER, TURN, 8),
-        )
         a, d = read_vector(kept, keep + BIND_ALONG), read_vector(kept, keep + BIND_OUT)
-        limb_along, limb_out = (dot(x, a), dot(y, a), dot(z, a)), (dot(x, d), dot(y, d), dot(z, d))
+        if len(turn) > 0:
+            x, y, z = (
+                read_rows(turn, named, name + JOINT_CARRIER, 1, 0),
+                read_rows(turn, named, name + JOINT_CARRIER, 1, 4),
+                read_rows(turn, named, name + JOINT_CARRIER, 1, 8),
+            )
+            limb_along, limb_out = (dot(x, a), dot(y, a), dot(z, a)), (dot(x, d), dot(y, d), dot(z, d))
+        else:
+            limb_along = a[0] + dot(x, a), a[1] + dot(y, a), a[2] + dot(z, a)
+            limb_out = d[0] + dot(x, d), d[1] + dot(y, d), d[2] + dot(z, d)
+        cx, cy, cz, outwards = read_rows(places, named, name + JOINT_PLACE, 1, ON_CURVE)
+        ax, ay, az, sideways = read_rows(places, named, name + JOINT_PLACE, 1, ONWARDS)
         point = plus(scaled(one - follow, on_limb), follow, (cx, cy, cz))
         tangent = plus(scaled(one - follow, limb_along), follow, (ax, ay, az))
         length = square_roots(dot(tangent, tangent))
-        tangent = scaled(where_above(length, zero, one / length, one), tangent)
         # the smallest rotation from the limb's tangent to this one takes its direction along
-        cosine = one + dot(limb_along, tangent)
-        share = dot(limb_out, plus(tangent, -1.0, limb_along)) / cosine
-        share = where_above(cosine, quad(1e-12), share, zero)
+        cosine = length + dot(limb_along, tangent)
+        share = dot(limb_out, tangent) / cosine
+        share = where_above(cosine, like(cosine, 1e-12), share, zero)
+        tangent = scaled(where_above(length, zero, one / length, one), tangent)
         out = plus(limb_out, zero - share, plus(limb_along, 1.0, tangent))
         side = cross(tangent, out)
         point = plus(
@@ -194,49 +192,50 @@ def _pose_frames(
             read_vector(bind, at + SIDE),
         )
         # not in a loop: numbers that a loop picks out are no longer in registers
-        x, y, z = apart(tangent[0], a[0]), apart(out[0], d[0]), apart(side[0], e[0])
-        row = _row(x, y, z, apart(point[0], p[0]), a, d, e, p)
-        write_rows(result, named, name + JOINT_ROW, 16, 0, row)
-        x, y, z = apart(tangent[1], a[1]), apart(out[1], d[1]), apart(side[1], e[1])
-        row = _row(x, y, z, apart(point[1], p[1]), a, d, e, p)
-        write_rows(result, named, name + JOINT_ROW, 16, 4, row)
-        x, y, z = apart(tangent[2], a[2]), apart(out[2], d[2]), apart(side[2], e[2])
-        row = _row(x, y, z, apart(point[2], p[2]), a, d, e, p)
-        write_rows(result, named, name + JOINT_ROW, 16, 8, row)
-        write_rows(result, named, name + JOINT_ROW, 16, 12, (zero, zero, zero, zero))
+        x, y, z = apart(a[0], tangent[0]), apart(d[0], out[0]), apart(e[0], side[0])
+        row = _row(x, y, z, apart(p[0], point[0]) - x_way, a, d, e, p)
+        write_rows(result, named, name + JOINT_ROW, 1, 0, row)
+        x, y, z = apart(a[1], tangent[1]), apart(d[1], out[1]), apart(e[1], side[1])
+        row = _row(x, y, z, apart(p[1], point[1]) - y_way, a, d, e, p)
+        write_rows(result, named, name + JOINT_ROW, 1, 4, row)
+        x, y, z = apart(a[2], tangent[2]), apart(d[2], out[2]), apart(e[2], side[2])
+        row = _row(x, y, z, apart(p[2], point[2]) - z_way, a, d, e, p)
+        write_rows(result, named, name + JOINT_ROW, 1, 8, row)
 
 
 @njit(cache=True, error_model="numpy")  # type: ignore[untyped-decorator]
 def pose_muscle_joints(
     groups: CurveGroups,
     plan: LoftPlan,
-    bind: Floats,
-    difference: Floats,
-    bulge: Floats,
-    frames: Floats,
-    result: Floats,
+    bind: Numbers,
+    moved: Numbers,
+    turn: Numbers,
+    bulge: Numbers,
+    from_origin: tuple[float, float, float],
+    frames: Numbers,
+    result: Numbers,
 ) -> bool:
-    """``(posed − bind) bind⁻¹`` of the muscle joints into ``result`` (K, 4, 4).
+    """``(bind − posed) bind⁻¹`` of the muscle joints, which is ``I − M``, into ``result`` (K, MOVED).
+
+    All numbers are float64, four side by side, or all float32, eight.
 
     Args:
         groups, plan: Constants of root curves and muscle joints.
-        bind: Frames of the muscle joints at bind, (groups, FRAME, 4).
-        difference: ``M − I`` of the skeleton's joints, (joints, 4, 4).
+        bind: Frames of the muscle joints at bind, (groups, FRAME, W).
+        moved: ``M − I`` of the skeleton's joints, (joints, MOVED).
+        turn: Their rotations, (joints, TURN); none where ``M`` are rotations that move.
         bulge: T of the muscles, (M,).
+        from_origin: By how much all joints are moved besides [m].
         frames: Where to write the posed frames, as those of bind; nothing is written where it has no groups.
         result: Where to write.
 
     Returns:
-        False where a rotation or a bulge cannot be.
+        False where a bulge cannot be.
     """
-    count = len(difference)
-    moved, turn = np.empty((count, MOVED)), np.empty((count, TURN))
-    if not pose_joints(plan.turning, NO_SCAPULAE, NO_VECTORS, difference, moved, turn):
-        return False
-    curves = np.empty((len(groups.shapes), COLUMNS, 4))
+    curves = np.empty((len(groups.shapes), COLUMNS, groups.kept.shape[2]), bind.dtype)
     pose_curves(groups, moved, curves)
-    places = np.empty((len(bulge) * plan.place_named.shape[1], PLACE))
+    places = np.empty((len(bulge) * plan.place_named.shape[1], PLACE), bind.dtype)
     if not _pose_places(plan, groups.named, bulge, curves, places):
         return False
-    _pose_frames(plan.joint_named, plan.joint_kept, moved, turn, places, bind, frames, result)
+    _pose_frames(plan.joint_named, plan.joint_kept, moved, turn, places, bind, from_origin, frames, result)
     return True

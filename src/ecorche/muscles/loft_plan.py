@@ -1,4 +1,4 @@
-"""What of muscle joints stays the same from frame to frame: where they stand, what carries them, in fours.
+"""What of muscle joints stays the same from frame to frame: where they stand, what carries them.
 
 Text 001, "Skin Deformation". A muscle changes length as a whole, but the skin over it is not dragged along
 its fibres: a muscle joint that lies the share u from the origin at bind has moved to
@@ -25,12 +25,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ecorche.base.quads import fours
+from ecorche.base.quads import in_lanes
 from ecorche.base.smooth_step import smooth_step
 from ecorche.muscles.loft import Loft
 from ecorche.muscles.loft_frames import directions_at_bind
 from ecorche.muscles.lofted import LoftedMuscle
-from ecorche.muscles.root_curves import MUSCLE, PosedCurves, RootCurves
+from ecorche.muscles.posed_joints import MOVED
+from ecorche.muscles.root_curves import MUSCLE, CurveGroups, Numbers, PosedCurves, RootCurves
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -49,17 +50,20 @@ FOLLOW = 0.3
 AREA, KNOT, PIECE_COLUMNS = 0, 7, 8
 # columns of a muscle
 GAIN, LARGEST_BULGE, MUSCLE_COLUMNS = 0, 1, 2
-# quads of four muscles, as their root curves are grouped: m₀, m₁, m₂, length at bind
-MOMENTS, AT_BIND, MUSCLE_KEPT = 0, 3, 4
-# rows of four places on them: the pieces they lie on at bind, themselves
-PLACE_PIECE, PLACE_ROW, PLACE_NAMED = 0, 1, 2
-# quads of four places: their shares u, h(u)
+# quads of muscles, as their root curves are grouped: m₀, m₁, m₂, length at bind, first piece
+MOMENTS, AT_BIND, FIRST_PIECE, MUSCLE_KEPT = 0, 3, 4, 5
+# quads of places on them: their shares u, h(u)
 SHARE, GIVING, PLACE_KEPT = 0, 1, 2
-# rows of four muscle joints: the joints that carry them, their places, themselves
+# rows of muscle joints: where the matrices of the joints that carry them are, their places, themselves
 JOINT_CARRIER, JOINT_PLACE, JOINT_ROW, JOINT_NAMED = 0, 1, 2, 3
-# quads of four muscle joints: tangent, out and point on the curve at bind, how much they follow it, where the
+# columns of a place in a frame: point and (1 + κ w) T, tangent and (1 + κ w) / T
+ON_CURVE, ONWARDS, PLACE = 0, 4, 8
+# quads of muscle joints: tangent, out and point on the curve at bind, how much they follow it, where the
 # section's centre is from there, outwards and sideways
 BIND_ALONG, BIND_OUT, BIND_POINT, FOLLOWING, MIDDLE, JOINT_KEPT = 0, 3, 6, 9, 10, 12
+
+# quads of muscle joints' frames
+POINT, ALONG, OUT, SIDE, FRAME = 0, 3, 6, 9, 12
 
 
 def giving(u: npt.ArrayLike, crossing: float) -> Floats:
@@ -82,46 +86,87 @@ def following(u: npt.ArrayLike, crossing: float) -> Floats:
 class LoftPlan(NamedTuple):
     """All numbers of M muscles and their K muscle joints that stay the same from frame to frame.
 
-    Every limb that carries a muscle carries a muscle joint at each of its places, in their order.
+    They lie W side by side, four of float64 or eight of float32. Every limb that carries a muscle carries a
+    muscle joint at each of its P places, in their order.
 
     Attributes:
-        piece_starts: First piece of each muscle's shape and, last, their number, shape (M + 1,).
-        pieces: In the columns above, (pieces, PIECE_COLUMNS).
+        joint_count: K.
+        turned: Where the matrices of joints are whose rotations are needed, (groups, W).
         muscles: Gain and T_max, (M, MUSCLE_COLUMNS).
-        muscle_kept: Of muscles grouped as in `CurveGroups`, (groups, MUSCLE_KEPT, 4).
-        place_named, place_kept: Of P places each, (groups, P, PLACE_NAMED, 4), (groups, P, PLACE_KEPT, 4).
-        joint_named, joint_kept: Of the muscle joints, (fours, JOINT_NAMED, 4) and (fours, JOINT_KEPT, 4).
-        turning: Which joints' rotations are needed, (joints,).
+        pieces: Of all muscles' shapes, in the columns above, (pieces, PIECE_COLUMNS).
+        knots: Between a shape's pieces, of muscles grouped as in `CurveGroups`, (groups, most, W).
+        muscle_kept: Of these muscles, (groups, MUSCLE_KEPT, W).
+        place_named, place_kept: Of their places, (groups, P, W) and (groups, P, PLACE_KEPT, W).
+        joint_named, joint_kept: Of the muscle joints, (groups, JOINT_NAMED, W) and (groups, JOINT_KEPT, W).
     """
 
-    piece_starts: Ints
-    pieces: Floats
+    joint_count: int
+    turned: Naturals
     muscles: Floats
-    muscle_kept: Floats
+    pieces: Numbers
+    knots: Numbers
+    muscle_kept: Numbers
     place_named: Naturals
-    place_kept: Floats
+    place_kept: Numbers
     joint_named: Naturals
-    joint_kept: Floats
-    turning: npt.NDArray[np.bool_]
+    joint_kept: Numbers
 
 
 class StandingJoints(NamedTuple):
-    """Where K muscle joints stand.
+    """Where K muscle joints stand, P on every limb that carries one of M muscles.
 
     Attributes:
-        plan: Their constants.
         muscles: The muscle of each, (K,).
         carriers: The joint of the skeleton that carries each, (K,).
-        places: Its share of the muscle's length at bind, (K,).
+        rows: Its place, counted through all muscles, (K,).
+        turning: Which joints' rotations are needed, (joints,).
+        of_muscles: Gain and T_max, (M, MUSCLE_COLUMNS).
+        pieces, knots: Of the muscles' shapes, (pieces, PIECE_COLUMNS), and what lies between them, (M, most).
+        of_shapes: In the quads of muscles above, (M, MUSCLE_KEPT).
+        of_places: In the quads of places, (M, P, PLACE_KEPT).
+        of_joints: In the quads of joints, (M P, JOINT_KEPT).
     """
 
-    plan: LoftPlan
     muscles: Ints
     carriers: Ints
-    places: Floats
+    rows: Ints
+    turning: npt.NDArray[np.bool_]
+    of_muscles: Floats
+    pieces: Floats
+    knots: Floats
+    of_shapes: Floats
+    of_places: Floats
+    of_joints: Floats
+
+    @property
+    def places(self) -> Floats:
+        """The share of its muscle's length at which each stands at bind, (K,)."""
+        return np.asarray(self.of_places[..., SHARE].ravel()[self.rows])
+
+    def plan(self, groups: CurveGroups) -> LoftPlan:
+        """Their constants beside root curves, as many side by side and as precise."""
+        dtype, lanes = groups.kept.dtype, groups.named[:, MUSCLE]
+        width, (count, per_muscle) = lanes.shape[1], self.of_places.shape[:2]
+
+        def grouped(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+            return np.ascontiguousarray(np.moveaxis(values[lanes], 1, -1))
+
+        named = np.column_stack([self.carriers * MOVED, self.rows * PLACE, np.arange(len(self.rows)) * MOVED])
+        return LoftPlan(
+            len(self.rows),
+            in_lanes(MOVED * np.flatnonzero(self.turning).astype(np.uint32), width),
+            self.of_muscles,
+            np.asarray(self.pieces.astype(dtype)),
+            grouped(self.knots.astype(dtype)),
+            grouped(self.of_shapes.astype(dtype)),
+            grouped(PLACE * np.arange(count * per_muscle, dtype=np.uint32).reshape(count, per_muscle)),
+            grouped(self.of_places.astype(dtype)),
+            in_lanes(named.astype(np.uint32), width),
+            in_lanes(self.of_joints[self.rows].astype(dtype), width),
+        )
 
 
-def loft_plan(
+def standing_joints(
     muscles: Sequence[LoftedMuscle],
     curves: RootCurves,
     shapes: Sequence[Loft],
@@ -131,43 +176,43 @@ def loft_plan(
 ) -> StandingJoints:
     """Muscle joints on muscles: ``per_muscle`` on every joint that carries one, over the stretch of rings."""
     count = len(muscles)
-    shares, kept = np.zeros((count, per_muscle)), np.zeros((count, per_muscle, JOINT_KEPT))
-    yielding, pieces = np.zeros_like(shares), np.zeros((count, per_muscle), np.int64)
-    starts = np.cumsum([0, *(len(shape.cubics) for shape in shapes)], dtype=np.int64)
+    of_places, of_joints = (
+        np.zeros((count, per_muscle, PLACE_KEPT)),
+        np.zeros((count, per_muscle, JOINT_KEPT)),
+    )
+    of_shapes = np.zeros((count, MUSCLE_KEPT))
+    knots = np.full((count, max((len(shape.cubics) for shape in shapes), default=1) - 1), np.inf)
     for number, (muscle, shape) in enumerate(zip(muscles, shapes, strict=True)):
-        u = shares[number] = _spread(shape, per_muscle)
+        u = _spread(shape, per_muscle)
+        of_places[number, :, SHARE], of_places[number, :, GIVING] = u, giving(u, muscle.crossing)
         points, tangents = (v[0] for v in PosedCurves(curves.bind.rows[number : number + 1]).at(u))
-        row = kept[number]
+        row = of_joints[number]
         row[:, BIND_ALONG : BIND_ALONG + 3] = tangents
         row[:, BIND_OUT : BIND_OUT + 3] = directions_at_bind(muscle, tangents)
         row[:, BIND_POINT : BIND_POINT + 3], row[:, FOLLOWING] = points, following(u, muscle.crossing)
         row[:, MIDDLE : MIDDLE + 2] = shape.at(u)[1]
-        yielding[number] = giving(u, muscle.crossing)
-        within = np.searchsorted(shape.knots, u, side="right") - 1
-        pieces[number] = starts[number] + np.clip(within, 0, len(shape.cubics) - 1)
+        of_shapes[number, MOMENTS : MOMENTS + 3] = shape.moments
+        knots[number, : len(shape.cubics) - 1] = shape.knots[1:-1]
+    of_shapes[:, AT_BIND] = curves.bind.lengths
+    of_shapes[:, FIRST_PIECE] = np.cumsum([0, *(len(shape.cubics) for shape in shapes)])[:-1]
     # every limb that carries a muscle carries a joint at each of its places
     owner = np.repeat(np.arange(count), [per_muscle * len(limbs) for limbs in carriers])
     carrier = np.array([limb for limbs in carriers for limb in limbs for _ in range(per_muscle)], np.int64)
-    place = owner * per_muscle + np.arange(len(owner)) % per_muscle
     turning = np.zeros(curves.joint_count, np.bool_)
     turning[curves.plan.joints.ravel()] = True
     turning[[*(m.carrier for m in muscles), *carrier]] = True
-    lanes = curves.groups.named[:, MUSCLE]
-    moments = np.array([shape.moments for shape in shapes]).reshape(-1, 3)
-    numbers = np.column_stack([moments, curves.bind.lengths])
-    named = np.stack([pieces, per_muscle * np.arange(count)[:, None] + np.arange(per_muscle)], axis=-1)
-    plan = LoftPlan(
-        starts,
-        np.concatenate([np.zeros((0, PIECE_COLUMNS)), *map(_areas, shapes)]),
-        np.column_stack([gains, [muscle.largest_bulge for muscle in muscles]]),
-        _in_lanes(numbers, lanes),
-        _in_lanes(named.astype(np.uint32), lanes),
-        _in_lanes(np.stack([shares, yielding], axis=-1), lanes),
-        fours(np.column_stack([carrier, place, np.arange(len(owner))]).astype(np.uint32)),
-        fours(kept.reshape(-1, JOINT_KEPT)[place]),
+    return StandingJoints(
+        owner,
+        carrier,
+        owner * per_muscle + np.arange(len(owner)) % per_muscle,
         turning,
+        np.column_stack([gains, [muscle.largest_bulge for muscle in muscles]]),
+        np.concatenate([np.zeros((0, PIECE_COLUMNS)), *map(_areas, shapes)]),
+        knots,
+        of_shapes,
+        of_places,
+        of_joints.reshape(-1, JOINT_KEPT),
     )
-    return StandingJoints(plan, owner, carrier, shares.ravel()[place])
 
 
 def _spread(shape: Loft, per_muscle: int) -> Floats:
@@ -187,8 +232,3 @@ def _areas(shape: Loft) -> Floats:
         row[AREA : AREA + 7] = (np.convolve(out, side) - np.convolve(across, across)) / shape.largest
     rows[:, KNOT] = shape.knots[:-1]
     return rows
-
-
-def _in_lanes(values: npt.NDArray[Any], lanes: Naturals) -> npt.NDArray[Any]:
-    """Values (M, ...) of muscles in groups (groups, 4) as quads (groups, ..., 4)."""
-    return np.ascontiguousarray(np.moveaxis(values[lanes], 1, -1))

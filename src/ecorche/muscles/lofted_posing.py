@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from copy import copy
 from functools import cached_property
+from typing import NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -16,28 +17,29 @@ import numpy.typing as npt
 from ecorche.base.names import suggestion
 from ecorche.errors import EcorcheError
 from ecorche.muscles.activation import bulge_from_activation
-from ecorche.muscles.extended_joints import difference_of, extend, keep
+from ecorche.muscles.extended_joints import difference_of, extend
 from ecorche.muscles.loft import Loft, loft
 from ecorche.muscles.loft_flesh import SIDES, STATIONS, Flesh
 from ecorche.muscles.loft_frames import SectionAxes, directions_at_bind
-from ecorche.muscles.loft_joints import (
+from ecorche.muscles.loft_joints import NO_SCAPULAE, NO_VECTORS, pose_muscle_joints
+from ecorche.muscles.loft_plan import (
     ALONG,
     FRAME,
-    NO_SCAPULAE,
-    NO_VECTORS,
+    LARGEST_BULGE,
     OUT,
     POINT,
     SIDE,
-    pose_muscle_joints,
+    StandingJoints,
+    standing_joints,
 )
-from ecorche.muscles.loft_plan import LARGEST_BULGE, StandingJoints, loft_plan
 from ecorche.muscles.loft_rings import LoftRings
 from ecorche.muscles.lofted import LoftedMuscle
 from ecorche.muscles.lofts_in_flesh import LoftsInFlesh
 from ecorche.muscles.muscle_joints import MuscleJoints
+from ecorche.muscles.packed_plans import packed
 from ecorche.muscles.posed_joints import MOVED, TURN, pose_joints
 from ecorche.muscles.posed_lofts import PosedLofts, section_points
-from ecorche.muscles.root_curves import PosedCurves, RootCurves, root_curves
+from ecorche.muscles.root_curves import Numbers, PosedCurves, RootCurves, root_curves
 from ecorche.skeleton.skeleton import Skeleton
 
 Floats = npt.NDArray[np.float64]
@@ -85,17 +87,29 @@ class Lofts:
         self._find_flesh: Callable[[], tuple[Flesh, ...]] | None = None
         self._drawn: tuple[Floats, int, LoftRings] | None = None
         hung = carriers or [(m.carrier,) for m in self.muscles]
-        standing = loft_plan(self.muscles, self.curves, self.shapes, self.gains, joints_per_muscle, hung)
-        self._plan, self.joint_places = standing.plan, standing.places
+        self._standing = standing_joints(
+            self.muscles, self.curves, self.shapes, self.gains, joints_per_muscle, hung
+        )
+        self.joint_places = self._standing.places
         self._rest = np.zeros(len(self.muscles))
-        bind, count = np.zeros((len(self._plan.joint_named), FRAME, 4)), len(standing.carriers)
-        still = np.zeros((skeleton.joint_count, 4, 4)), np.ones(len(self.muscles))
-        if not pose_muscle_joints(
-            self.curves.groups, self._plan, np.zeros_like(bind), *still, bind, np.empty((count, 4, 4))
-        ):
-            raise AssertionError("a skeleton at bind has rotations")
-        self._kept = keep(self.curves.groups, self._plan, bind)
-        self.joints = self._muscle_joints(skeleton, standing, bind)
+        self._kept, bind = self._keep(np.float64)
+        self.joints = self._muscle_joints(skeleton, self._standing, np.asarray(bind, np.float64))
+
+    def _keep(self, dtype: npt.DTypeLike) -> tuple[Numbers, Numbers]:
+        """What compiled loops in such numbers keep (`packed`), and the muscle joints' frames at bind."""
+        groups = self.curves.plan.side_by_side(dtype)
+        plan, count, joints = self._standing.plan(groups), len(self.joint_places), self.curves.joint_count
+        bind = np.zeros((len(plan.joint_named), FRAME, groups.kept.shape[2]), dtype)
+        turn = np.tile(np.eye(3, 4, dtype=dtype).ravel(), (joints, 1))
+        still, bulge = np.zeros((joints, MOVED), dtype), np.ones(len(self.muscles), dtype)
+        rows = np.empty((count, MOVED), dtype)
+        pose_muscle_joints(groups, plan, np.zeros_like(bind), still, turn, bulge, (0.0, 0.0, 0.0), bind, rows)
+        return packed(joints, groups, plan, bind), bind
+
+    @cached_property
+    def kept_for_skin(self) -> Numbers:
+        """What `skin_rows_of` keeps."""
+        return self._keep(np.float32)[0]
 
     def __repr__(self) -> str:
         return f"Lofts({len(self.muscles)} muscles, {len(self.joints.names)} joints)"
@@ -115,7 +129,7 @@ class Lofts:
         curves = self.curves.moved(moved)
         turn = np.zeros((len(moved), TURN))
         flat = np.empty((len(moved), MOVED))
-        if not pose_joints(self._plan.turning, NO_SCAPULAE, NO_VECTORS, moved, flat, turn):
+        if not pose_joints(self._standing.turning, NO_SCAPULAE, NO_VECTORS, moved, flat, turn):
             raise self._refusal()
         kind = PosedLofts if self._find_flesh is None else LoftsInFlesh
         return kind(self, moved, curves, turn, tension)
@@ -181,12 +195,16 @@ class Lofts:
         moved = np.ascontiguousarray(skeleton_difference, np.float64)
         active = self._rest if activation is None else np.ascontiguousarray(activation, np.float64)
         result = np.empty((self.curves.joint_count + len(self.joint_places), 4, 4))
-        fits = moved.ndim == 3 and active.ndim == 1
+        fits = moved.shape[1:] == (4, 4) and active.ndim == 1
         if not (fits and extend(self._kept, moved, active, result)):
-            self._inputs(moved, np.ones(active.shape))
-            bulge_from_activation(active, self._plan.muscles[:, LARGEST_BULGE])
-            raise self._refusal()
+            self.refuse(moved, active)
         return result
+
+    def refuse(self, skeleton_difference: Floats, activation: Floats) -> NoReturn:
+        """Say why muscles cannot be posed so."""
+        self._inputs(skeleton_difference, np.ones(activation.shape))
+        bulge_from_activation(activation, self._standing.of_muscles[:, LARGEST_BULGE])
+        raise self._refusal()
 
     def _inputs(self, difference: npt.ArrayLike, bulge: npt.ArrayLike) -> tuple[Floats, Floats]:
         moved = np.ascontiguousarray(difference, np.float64)

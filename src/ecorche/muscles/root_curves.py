@@ -16,7 +16,7 @@ import numpy.typing as npt
 from numba import njit
 
 from ecorche.base.checks import require_finite
-from ecorche.base.quads import fours, quad, read_quad, read_rows, square_roots, where_above
+from ecorche.base.quads import fours, in_lanes, like, read_quad, read_rows, square_roots, where_above
 from ecorche.errors import EcorcheError
 from ecorche.muscles.lofted import LoftedMuscle, Wrap
 from ecorche.muscles.posed_joints import MOVED
@@ -38,16 +38,17 @@ from ecorche.muscles.wrapping import (
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 Naturals = npt.NDArray[np.uint32]
+Numbers = npt.NDArray[np.float64] | npt.NDArray[np.float32]
 
 _SHAPES = {"sphere": SPHERE, "cylinder": CYLINDER, "ball": BALL}
 _SHORTEST = 1e-6
 """Of a line from origin to insertion [m]."""
 
 
-# rows of four curves: joints of origin, insertion and obstacle, and their muscles
+# rows of curves: where the matrices of the joints of origin, insertion and obstacle are, and their muscles
 _OF_ORIGIN, _OF_INSERTION, _OF_OBSTACLE, MUSCLE, NAMED = 0, 1, 2, 3, 4
 # quads of four curves
-_ORIGIN, _INSERTION, _CHORD, _CENTRE, _AXIS, _RADIUS, _AT_BIND, _KEPT = 0, 3, 6, 9, 12, 15, 16, 17
+_ORIGIN, _INSERTION, _CHORD, _CENTRE, _AXIS, _RADIUS, _AT_BIND, KEPT = 0, 3, 6, 9, 12, 15, 16, 17
 
 
 class CurvePlan(NamedTuple):
@@ -72,30 +73,34 @@ class CurvePlan(NamedTuple):
     radii: Floats
     at_bind: Floats
 
-    def by_fours(self) -> CurveGroups:
-        """The same as compiled loops read it."""
+    def side_by_side(self, dtype: npt.DTypeLike = np.float64) -> CurveGroups:
+        """The same as compiled loops read it: four by four, or eight by eight of float32."""
+        width = 32 // np.dtype(dtype).itemsize
         values = np.column_stack([self.ends, self.chords, self.centres, self.axes, self.radii, self.at_bind])
-        rows = np.column_stack([self.joints, np.arange(len(self.shapes))]).astype(np.uint32)
+        rows = np.column_stack([MOVED * self.joints, np.arange(len(self.shapes))]).astype(np.uint32)
         alike = [np.flatnonzero(self.shapes == shape) for shape in np.unique(self.shapes)]
-        named = [fours(rows[:0]), *(fours(rows[which]) for which in alike)]
+        named = [in_lanes(rows[which], width) for which in alike]
         return CurveGroups(
-            np.repeat(np.unique(self.shapes), [len(one) for one in named[1:]]),
-            np.concatenate(named),
-            np.concatenate([fours(values[:0]), *(fours(values[which]) for which in alike)]),
+            np.repeat(np.unique(self.shapes), [len(one) for one in named]),
+            np.concatenate([np.zeros((0, NAMED, width), np.uint32), *named]),
+            np.concatenate(
+                [np.zeros((0, KEPT, width)), *(in_lanes(values[which], width) for which in alike)],
+                dtype=dtype,
+            ),
         )
 
 
 class CurveGroups(NamedTuple):
-    """Root curves four by four, each four round obstacles of one shape.
+    """Root curves in groups of W, four or eight, each round obstacles of one shape.
 
     Attributes:
         shapes: Of the obstacles, (groups,).
-        named, kept: In the rows and quads above, (groups, NAMED, 4) and (groups, _KEPT, 4).
+        named, kept: In the rows and quads above, (groups, NAMED, W) and (groups, KEPT, W).
     """
 
     shapes: Ints
     named: Naturals
-    kept: Floats
+    kept: Numbers
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -118,7 +123,7 @@ class RootCurves:
     @cached_property
     def groups(self) -> CurveGroups:
         """Their constants as compiled loops read them."""
-        return self.plan.by_fours()
+        return self.plan.side_by_side()
 
     @cached_property
     def bind(self) -> PosedCurves:
@@ -216,7 +221,7 @@ def one_curve(
     chord = (insertion - origin) / np.linalg.norm(insertion - origin)
     kept = np.concatenate([origin, insertion, chord, centre, axis, [radius, at_bind]])
     groups = CurveGroups(
-        np.array([shape]), np.zeros((1, NAMED, 4), np.uint32), np.repeat(kept, 4).reshape(1, _KEPT, 4)
+        np.array([shape]), np.zeros((1, NAMED, 4), np.uint32), np.repeat(kept, 4).reshape(1, KEPT, 4)
     )
     curves = np.zeros((1, COLUMNS, 4))
     pose_curves(groups, np.zeros((1, MOVED)), curves)
@@ -255,11 +260,11 @@ def _add_obstacle(plan: CurvePlan, number: int, obstacle: Wrap, where: str) -> N
 
 
 @njit(inline="always")  # type: ignore[untyped-decorator]
-def _matrices(moved: Floats, named: Naturals, row: int) -> Any:
+def _matrices(moved: Numbers, named: Naturals, row: int) -> Any:
     return (
-        read_rows(moved, named, row, MOVED, 0),
-        read_rows(moved, named, row, MOVED, 4),
-        read_rows(moved, named, row, MOVED, 8),
+        read_rows(moved, named, row, 1, 0),
+        read_rows(moved, named, row, 1, 4),
+        read_rows(moved, named, row, 1, 8),
     )
 
 
@@ -278,15 +283,15 @@ def _turned(m: Any, a: Any) -> Any:
     """Directions after their joints have moved, unit."""
     moved = a[0] + dot(m[0], a), a[1] + dot(m[1], a), a[2] + dot(m[2], a)
     length = square_roots(dot(moved, moved))
-    return scaled(where_above(length, quad(0.0), 1.0 / length, quad(1.0)), moved)
+    return scaled(where_above(length, like(length, 0.0), 1.0 / length, like(length, 1.0)), moved)
 
 
 @njit(cache=True, error_model="numpy")  # type: ignore[untyped-decorator]
-def pose_curves(groups: CurveGroups, moved: Floats, curves: Floats) -> None:
-    """All root curves into ``curves`` (groups, COLUMNS, 4), for ``M − I`` of the joints (joints, MOVED)."""
+def pose_curves(groups: CurveGroups, moved: Numbers, curves: Numbers) -> None:
+    """All root curves into ``curves`` (groups, COLUMNS, W), for ``M − I`` of the joints (joints, MOVED)."""
     shapes, named, kept = groups
     for group in range(len(shapes)):
-        name, keep = NAMED * group, _KEPT * group
+        name, keep = NAMED * group, KEPT * group
         obstacle = _matrices(moved, named, name + _OF_OBSTACLE)
         wrap(
             shapes[group],

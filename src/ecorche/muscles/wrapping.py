@@ -46,8 +46,16 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from ecorche.base.quad_angles import angle_of, nearest_whole, sine_cosine
-from ecorche.base.quads import quad, read_quad, smallest, square_roots, where_above, write_quad
+from ecorche.base.quad_angles import angle_of, sine_cosine
+from ecorche.base.quads import (
+    all_above,
+    like,
+    nearest_whole,
+    read_quad,
+    square_roots,
+    where_above,
+    write_quad,
+)
 from ecorche.muscles.triples import cross, dot, plus, read_vector, scaled, write_vector
 
 Floats = npt.NDArray[np.float64]
@@ -60,7 +68,7 @@ BALL: Final = 3
 # columns of a curve: its ends; the arc's centre at its start, and the directions to its start, onwards and
 # along the axis; of the lines before and after it; radius, rise a radian, angle (0: a straight line), arc
 # length a radian; lengths of the first line, of the wrapped curve, of the straight one and, blended, of the
-# curve; how much of it is wrapped; Φ
+# curve; how much of it is wrapped; Φ; one over the arc length a radian
 ORIGIN: Final = 0
 INSERTION: Final = 3
 CENTRE: Final = 6
@@ -79,7 +87,8 @@ CHORD: Final = 30
 LENGTH: Final = 31
 SHARE: Final = 32
 PHI: Final = 33
-COLUMNS: Final = 34
+SLOWNESS: Final = 34
+COLUMNS: Final = 35
 
 MIDST_AT_BIND: Final = 0.75 * np.pi
 """Φ at bind [rad] is within half a turn of this: from −45° on, as ends may be told a little behind."""
@@ -91,6 +100,7 @@ _SINE_OF_FADE = np.sin(_FADE)
 _BACK = 1.0 - np.cos(_FADE)
 _TINY = 1e-9  # a circle of this radius [m] is no obstacle
 _LEAST_LEAN = 1e-6
+_NOTHING = 1e-30
 _THIRD = np.pi / 3.0
 _TURN = 2.0 * np.pi
 
@@ -98,25 +108,25 @@ _TURN = 2.0 * np.pi
 @njit(inline="always")  # type: ignore[untyped-decorator]
 def _above_zero(a: Any) -> Any:
     """The larger of each number and zero; zero of what is no number."""
-    return where_above(a, quad(0.0), a, quad(0.0))
+    return where_above(a, like(a, 0.0), a, like(a, 0.0))
 
 
 @njit(inline="always")  # type: ignore[untyped-decorator]
 def _size(a: Any) -> Any:
-    return where_above(a, quad(0.0), a, quad(0.0) - a)
+    return where_above(a, like(a, 0.0), a, 0.0 - a)
 
 
 @njit(inline="always")  # type: ignore[untyped-decorator]
 def _one_over(a: Any, least: float, otherwise: float) -> Any:
     """One over each number above ``least``, of others ``otherwise``."""
-    return where_above(a, quad(least), 1.0 / a, quad(otherwise))
+    return where_above(a, like(a, least), 1.0 / a, like(a, otherwise))
 
 
 @njit(inline="always")  # type: ignore[untyped-decorator]
 def _step(x: Any) -> Any:
     """0 up to x = 0, 1 from x = 1, 3x² − 2x³ between."""
     x = _above_zero(x)
-    x = where_above(x, quad(1.0), quad(1.0), x)
+    x = where_above(x, like(x, 1.0), like(x, 1.0), x)
     return x * x * (3.0 - 2.0 * x)
 
 
@@ -130,14 +140,14 @@ def _upright(shape: int, psi: Any) -> Any:
     size = _size(psi)
     if shape == BALL:
         x = size * (1.0 / _THIRD) - 1.0
-        x = where_above(x, quad(1.0), quad(1.0), x)
+        x = where_above(x, like(x, 1.0), like(x, 1.0), x)
         tilt = (1.0 + x * (1.0 + x * (3.0 * x - 5.0))) * _THIRD
     else:
         x = (size - 0.5 * np.pi) * (6.0 / np.pi)
         tilt = (0.25 * (x * x) - 7.0 / 12.0) * x * np.pi
-        tilt = where_above(size, quad(2.0 * _THIRD), size - np.pi, tilt)
-    tilt = where_above(size, quad(_THIRD), tilt, size)
-    return where_above(quad(0.0), psi, quad(0.0) - tilt, tilt)
+        tilt = where_above(size, like(size, 2.0 * _THIRD), size - np.pi, tilt)
+    tilt = where_above(size, like(size, _THIRD), tilt, size)
+    return where_above(like(psi, 0.0), psi, 0.0 - tilt, tilt)
 
 
 @njit(inline="always")  # type: ignore[untyped-decorator]
@@ -145,8 +155,8 @@ def _axis_of_ball(axis: Any, bind_chord: Any, now: Any) -> Any:
     """Where the line of the ends takes an axis, and how much that counts: nothing with the line reversed."""
     cosine = 1.0 + dot(bind_chord, now)
     share = dot(axis, plus(now, -1.0, bind_chord)) / cosine
-    share = where_above(cosine, quad(1e-12), share, quad(0.0))
-    return plus(axis, quad(0.0) - share, plus(bind_chord, 1.0, now)), _step(cosine * (1.0 / _BACK))
+    share = where_above(cosine, like(cosine, 1e-12), share, like(cosine, 0.0))
+    return plus(axis, 0.0 - share, plus(bind_chord, 1.0, now)), _step(cosine * (1.0 / _BACK))
 
 
 @njit(inline="always")  # type: ignore[untyped-decorator]
@@ -154,13 +164,13 @@ def _circle_on_sphere(
     shape: int, origin: Any, chord: Any, distance: Any, centre: Any, axis: Any, radius: Any
 ) -> Any:
     """Centres, normals, radii of the circles on spheres that are gone round, and how much they count."""
-    zero, one = quad(0.0), quad(1.0)
+    zero, one = like(radius, 0.0), like(radius, 1.0)
     t = scaled(_one_over(distance, _TINY, 0.0), chord)
     upright = plus(axis, zero - dot(axis, t), t)
     lean = square_roots(dot(upright, upright))
     upright = scaled(_one_over(lean, _LEAST_LEAN, 0.0), upright)
-    counts = where_above(lean, quad(_LEAST_LEAN), _step(lean * (1.0 / _SINE_OF_FADE)), zero)
-    counts = where_above(distance, quad(_TINY), counts, zero)
+    counts = where_above(lean, like(lean, _LEAST_LEAN), _step(lean * (1.0 / _SINE_OF_FADE)), zero)
+    counts = where_above(distance, like(distance, _TINY), counts, zero)
     away = plus(centre, -1.0, origin)
     away = plus(away, zero - dot(away, t), t)
     off = square_roots(dot(away, away))
@@ -168,9 +178,9 @@ def _circle_on_sphere(
     plane = cross(t, scaled(_one_over(off, _TINY, 0.0), away))
     cosine = dot(plane, upright)
     squarely = _size(cosine) if shape == SPHERE else cosine
-    plain = where_above(off, 0.5 * radius, where_above(squarely, quad(0.5), one, zero), zero)
+    plain = where_above(off, 0.5 * radius, where_above(squarely, like(squarely, 0.5), one, zero), zero)
     normal = scaled(where_above(cosine, zero, one, zero - one), plane)
-    if smallest(plain) > 0.0:
+    if all_above(plain, zero):
         return centre, normal, radius, counts
     sideways = cross(t, upright)
     tilt = _step(2.0 * off / radius) * _upright(shape, angle_of(dot(plane, sideways), cosine))
@@ -214,7 +224,7 @@ def wrap(
         at_bind: Φ at bind [rad].
         curves, at: Where to write, from which quad on.
     """
-    zero, one = quad(0.0), quad(1.0)
+    zero, one = like(radius, 0.0), like(radius, 1.0)
     chord = plus(insertion, -1.0, origin)
     straight = square_roots(dot(chord, chord))
     write_vector(curves, at + ORIGIN, origin)
@@ -245,7 +255,7 @@ def wrap(
     # δ₁ + δ₂ at once
     angle = phi - angle_of(r * (before + after), r * r - before * after)
     counts = where_above(
-        r, quad(_TINY), where_above(phi, zero, where_above(angle, zero, counts, zero), zero), zero
+        r, like(r, _TINY), where_above(phi, zero, where_above(angle, zero, counts, zero), zero), zero
     )
     angle = where_above(counts, zero, angle, zero)
     counts = counts * _step((np.pi - _size(phi - at_bind)) * (1.0 / _FADE))
@@ -266,6 +276,7 @@ def wrap(
     write_quad(curves, at + RISE, climb * r)
     write_quad(curves, at + ANGLE, angle)
     write_quad(curves, at + SPEED, r * slope)
+    write_quad(curves, at + SLOWNESS, 1.0 / (r * slope))
     write_quad(curves, at + FIRST, before * slope)
     write_quad(curves, at + WRAPPED, length)
     write_quad(curves, at + SHARE, counts)
@@ -282,24 +293,24 @@ def along(curves: Floats, at: int, share: Any) -> Any:
         curves, at: Quads as `wrap` writes them, (…, COLUMNS, 4), and where they begin.
         share: One quad.
     """
-    zero, one = quad(0.0), quad(1.0)
+    zero, one = like(share, 0.0), like(share, 1.0)
     origin, insertion = read_vector(curves, at + ORIGIN), read_vector(curves, at + INSERTION)
     chord, part = plus(insertion, -1.0, origin), read_quad(curves, at + SHARE)
     point = plus(origin, share, chord)
     tangent = scaled(_one_over(read_quad(curves, at + CHORD), 0.0, 1.0), chord)
-    if not smallest(zero - part) < 0.0:
+    if all_above(like(part, _NOTHING), part):
         return point, tangent
     axis, outwards = read_vector(curves, at + AXIS), read_vector(curves, at + OUTWARDS)
     onwards, before = read_vector(curves, at + ONWARDS), read_vector(curves, at + BEFORE)
     after, length = read_vector(curves, at + AFTER), read_quad(curves, at + WRAPPED)
     radius, rise = read_quad(curves, at + RADIUS), read_quad(curves, at + RISE)
-    speed = read_quad(curves, at + SPEED)
+    speed, slowness = read_quad(curves, at + SPEED), read_quad(curves, at + SLOWNESS)
     done = share * length
     onto = done - read_quad(curves, at + FIRST)
-    theta = onto / speed
+    theta = onto * slowness
     sine, cosine = sine_cosine(theta)
     turning = plus(scaled(radius * cosine, onwards), zero - radius * sine, outwards)
-    turning = scaled(1.0 / speed, plus(turning, rise, axis))
+    turning = scaled(slowness, plus(turning, rise, axis))
     place = plus(read_vector(curves, at + CENTRE), rise * theta, axis)
     place = plus(plus(place, radius * cosine, outwards), radius * sine, onwards)
     arc = speed * read_quad(curves, at + ANGLE)
@@ -307,12 +318,12 @@ def along(curves: Floats, at: int, share: Any) -> Any:
     place = _either(arc, onto, place, plus(insertion, done - length, after))
     direction = _either(onto, zero, direction, before)
     place = _either(onto, zero, place, plus(origin, done, before))
-
     rest = one - part
-    blended = plus(scaled(part * length, direction), rest, chord)
-    blended = scaled(one / square_roots(dot(blended, blended)), blended)
-    direction = _either(one, part, blended, direction)
-    place = _either(one, part, plus(scaled(part, place), rest, point), place)
+    if not all_above(like(part, _NOTHING), part * rest):
+        blended = plus(scaled(part * length, direction), rest, chord)
+        blended = scaled(one / square_roots(dot(blended, blended)), blended)
+        direction = _either(one, part, blended, direction)
+        place = _either(one, part, plus(scaled(part, place), rest, point), place)
     return _either(part, zero, place, point), _either(part, zero, direction, tangent)
 
 

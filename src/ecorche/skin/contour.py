@@ -62,17 +62,17 @@ class ContourSkinning(GroupedSkinning):
         frame = np.full(skeleton.joint_count, -1)
         frame[self._twisted] = skeleton.joint_count + np.arange(len(self._twisted))
         super().__init__(points, _weights_apart(weights, spread, along, frame))
-        self._joint_count = skeleton.joint_count  # the twistless frames beyond them are made here
+        self.joint_count = skeleton.joint_count  # the twistless frames beyond them are made here
         self._centres = self._groups.gather(centres)
 
     def _skin(self, difference: Floats, given: Points, out: Points) -> None:
-        difference = difference[: self._joint_count]
+        difference = difference[: self.joint_count]
         frames = np.concatenate([difference, self._without_twist(difference)])
         parts = rigid_parts(frames)
         minus = np.ascontiguousarray(-frames[:, :3, :], np.float32).reshape(-1, 12)
         rotations = parts.rotation_xyzw.astype(np.float32)
         minus_stretch = (-parts.stretch_difference).astype(np.float32).reshape(-1, 9)
-        _skin(*self._layout, given, self._centres, minus, rotations, minus_stretch, parts.stretched, out)
+        _skin(*self.layout, given, self._centres, minus, rotations, minus_stretch, parts.stretched, out)
 
     def _without_twist(self, difference: Floats) -> Floats:
         """``M T⁻¹ − I`` of the joints whose twist T about their bone is spread, (twisted, 4, 4)."""

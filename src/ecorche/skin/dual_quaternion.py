@@ -36,7 +36,7 @@ class DualQuaternionSkinning(GroupedSkinning):
         dual = multiply_xyzw(translation, parts.rotation_xyzw)
         screws = np.concatenate([parts.rotation_xyzw, dual], axis=1).astype(np.float32)
         minus_stretch = (-parts.stretch_difference).astype(np.float32).reshape(-1, 9)
-        _skin(*self._layout, given, screws, minus_stretch, parts.stretched, out)
+        _skin(*self.layout, given, screws, minus_stretch, parts.stretched, out)
 
 
 @njit(parallel=True, cache=True)  # type: ignore[untyped-decorator]

@@ -31,12 +31,12 @@ class GroupedSkinning(ABC):
     def __init__(self, points: Points, weights: SkinWeights) -> None:
         self._groups = group_vertices(weights)
         self._bind = self._groups.gather(points)
-        self._joint_count = self._groups.joint_count
+        self.joint_count = self._groups.joint_count
 
     @property
     def kept_bytes(self) -> int:
         """Memory the prepared layout takes; all of it is read once a frame."""
-        return sum(array.nbytes for array in self._layout)
+        return sum(array.nbytes for array in self.layout)
 
     def apply(self, difference: Floats, points: Points | None = None, out: Points | None = None) -> Points:
         """Skinned positions [m], shape (vertices, 3), in the mesh's own vertex order.
@@ -47,11 +47,18 @@ class GroupedSkinning(ABC):
             out: Where to write; it must be C-contiguous float32 (vertices, 3).
         """
         # a kernel does not look where it reads and writes: what does not fit is refused here
-        if difference.shape[1:] != (4, 4) or len(difference) < self._joint_count:
+        if difference.shape[1:] != (4, 4) or len(difference) < self.joint_count:
             raise MeshError(
-                f"joint matrices have shape {difference.shape} for {self._joint_count} joints",
+                f"joint matrices have shape {difference.shape} for {self.joint_count} joints",
                 remedy="Give one 4 × 4 matrix a joint of the skeleton the mesh is bound to",
             )
+        given, out = self.checked(points, out)
+        with threads_for(len(self._groups.vertices)):
+            self._skin(np.ascontiguousarray(difference, np.float64), given, out)
+        return out
+
+    def checked(self, points: Points | None, out: Points | None) -> tuple[Points, Points]:
+        """What to read, no rows where the bind points are meant, and where to write."""
         shape = (self._groups.vertex_count, 3)
         if points is not None and points.shape != shape:
             raise MeshError(f"the points have shape {points.shape}", remedy=f"Give {shape[0]} points")
@@ -63,12 +70,10 @@ class GroupedSkinning(ABC):
                 f"the output array is {out.dtype} of shape {out.shape}",
                 remedy=f"Give C-contiguous float32 of shape {shape}",
             )
-        with threads_for(len(self._groups.vertices)):
-            self._skin(difference, given, out)
-        return out
+        return given, out
 
     @property
-    def _layout(self) -> tuple[npt.NDArray[Any], ...]:
+    def layout(self) -> tuple[npt.NDArray[Any], ...]:
         """The first arguments of every kernel: vertices, starts, joints, weights, bind points."""
         groups: Groups = self._groups
         return groups.vertices, groups.starts, groups.joints, groups.weights, self._bind

@@ -13,10 +13,12 @@ import numpy as np
 import numpy.typing as npt
 
 from ecorche.errors import MeshError
+from ecorche.muscles.lofted_posing import Lofts
 from ecorche.skeleton.skeleton import Skeleton
+from ecorche.skin.active import ActiveSkinning
 from ecorche.skin.hybrid_weights import MuscleWeights, hybrid_weights
 from ecorche.skin.linear import LinearSkinning
-from ecorche.skin.methods import make_skinning
+from ecorche.skin.methods import Skinning, make_skinning
 from ecorche.skin.weights import SkinWeights
 
 Floats = npt.NDArray[np.float64]
@@ -33,6 +35,7 @@ class HybridSkinning:
         parents: The joint of the skeleton each muscle joint hangs on, (K,).
         skeleton: The skeleton.
         method: How limbs move the skin, see `methods`.
+        posed_with: The muscles, where `apply_active` is asked for.
         hybrid: The weights on all joints together, where they are not `hybrid_weights` of the above, such as
             `limited` ones; for linear skinning only.
     """
@@ -46,6 +49,8 @@ class HybridSkinning:
         skeleton: Skeleton,
         method: str = "linear",
         hybrid: SkinWeights | None = None,
+        *,
+        posed_with: Lofts | None = None,
     ) -> None:
         self._points, self.parents = np.ascontiguousarray(points, np.float32), parents
         self._joint_count = skeleton.joint_count
@@ -57,8 +62,12 @@ class HybridSkinning:
                 f"weights on all joints together were given for {method} skinning",
                 remedy="Give them for linear skinning only",
             )
+        self._posed_with, self._active = posed_with, None
         if self._linear:
-            self._limbs = make_skinning(method, points, hybrid, skeleton)
+            linear = LinearSkinning(points, hybrid)
+            self._limbs: Skinning = linear
+            if posed_with is not None:
+                self._active = ActiveSkinning(linear, posed_with)
             return
         self._limbs = make_skinning(method, points, weights, skeleton)
         part = _muscle_part(hybrid, skeleton.joint_count)
@@ -66,6 +75,22 @@ class HybridSkinning:
         vertex = np.repeat(np.arange(part.vertex_count), np.diff(part.starts))
         taken = np.bincount(vertex, part.weights, minlength=part.vertex_count)
         self._taken = taken.astype(np.float32)[:, None]
+
+    def apply_active(
+        self, difference: Floats, activation: Floats | None, points: Points | None = None
+    ) -> Points:
+        """The same where muscles are so active: muscle joints need not be at hand.
+
+        Args:
+            difference: ``M − I`` of the skeleton's joints, (J, 4, 4).
+            activation: Of the muscles, 0 to 1, (M,); None is at rest.
+            points: Positions to use in place of the bind positions, such as morphed ones.
+        """
+        if self._active is not None:
+            return self._active.apply(difference, activation, points)
+        if self._posed_with is None:
+            raise MeshError("its muscles are not known", remedy="Give muscle joints to `apply`")
+        return self.apply(self._posed_with.extended(difference, activation), points)
 
     def apply(self, difference: Floats, points: Points | None = None, out: Points | None = None) -> Points:
         """Skinned positions [m], shape (vertices, 3): see `Skinning`.

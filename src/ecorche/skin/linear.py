@@ -12,30 +12,41 @@ import numpy.typing as npt
 from numba import njit, prange
 
 from ecorche.base.lanes import broadcast, load, multiply_add
+from ecorche.base.quads import read_quad, write_quad
 from ecorche.skin.grouped import GroupedSkinning
 from ecorche.skin.layout import Points, read_group, write_group
+
+Floats = npt.NDArray[np.float64]
 
 
 class LinearSkinning(GroupedSkinning):
     """Linear blend skinning of one mesh, ready to be applied frame after frame."""
 
     def _skin(self, difference: npt.NDArray[np.float64], given: Points, out: Points) -> None:
-        minus = np.empty((len(difference), 12), np.float32)
-        _negate(np.ascontiguousarray(difference, np.float64), minus)
-        _skin(*self._layout, given, minus, out)
+        _skin_by(*self.layout, given, difference, out)
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
-def _negate(difference: npt.NDArray[np.float64], minus: Points) -> None:
-    """Minus the first three rows of every matrix; muscle joints are many, and NumPy takes its time."""
-    for joint in range(len(minus)):
+def _skin_by(
+    vertices: npt.NDArray[np.int32],
+    starts: npt.NDArray[np.int64],
+    joints: npt.NDArray[np.int32],
+    weights: Points,
+    bind: Points,
+    given: Points,
+    difference: Floats,
+    out: Points,
+) -> None:
+    """Skin by ``M − I`` of the joints, (joints, 4, 4)."""
+    minus = np.empty((len(difference), 12), np.float32)
+    for joint in range(len(difference)):
         for row in range(3):
-            for column in range(4):
-                minus[joint, 4 * row + column] = -difference[joint, row, column]
+            write_quad(minus, 3 * joint + row, 0.0 - read_quad(difference, 4 * joint + row))
+    skin_by_rows(vertices, starts, joints, weights, bind, given, minus, out)
 
 
 @njit(parallel=True, cache=True)  # type: ignore[untyped-decorator]
-def _skin(
+def skin_by_rows(
     vertices: npt.NDArray[np.int32],
     starts: npt.NDArray[np.int64],
     joints: npt.NDArray[np.int32],
@@ -45,6 +56,7 @@ def _skin(
     minus: Points,
     out: Points,
 ) -> None:
+    """Skin by ``I − M`` of the joints, the upper three rows of each, (joints, 12)."""
     for group in prange(len(vertices)):
         x, y, z = read_group(bind, given, vertices, group)
         sum_x = broadcast(np.float32(0.0))
