@@ -269,7 +269,8 @@ def _within(starts: Ints, near: Ints, values: Singles, edges: int) -> Ints:
                     seen[near[entry]], found[many] = True, near[entry]
                     many += 1
         first = last
-    return found[:many]
+    # in their own order, in which neighbours are near in memory too
+    return np.flatnonzero(seen).astype(np.int32)
 
 
 @njit(parallel=True, cache=True)  # type: ignore[untyped-decorator]
