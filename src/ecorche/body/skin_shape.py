@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from ecorche.base.ray_tree import RayTree
 from ecorche.base.smooth_step import smooth_step
-from ecorche.skin.evened import Evened
+from ecorche.skin.evened import Evened, Spreading
 from ecorche.skin.fascia import Fascia
 from ecorche.skin.grown_skin import grown, outwards, place_normals, unfolded
 from ecorche.skin.height_field import nearest_beneath
@@ -73,6 +73,7 @@ class SkinShape:
         self._faces, self._size = np.asarray(triangles, np.int64), size
         self._rings = two_rings(self.points, self._faces)
         self._speaker = self._rings.speakers()
+        self._spreading = Spreading(self.points, self._faces, self._rings)
         self._even_normals = self._evened(EVENED)
 
     def normals(self, points: Floats) -> Points:
@@ -112,7 +113,7 @@ class SkinShape:
         return np.asarray(points - (even[:, None] * out)[self._rings.place])
 
     def _evened(self, span: float) -> Evened:
-        return Evened(self.points, self._faces, self._rings, span * self._size)
+        return self._spreading.over(span * self._size)
 
     def _grown(self, points: Floats, amount: npt.ArrayLike) -> Floats:
         return grown(

@@ -24,26 +24,36 @@ _LEAST = 1e-9
 """Area of places that have none, as a share of the largest: they keep their values."""
 
 
-class Evened:
-    """Evening over one skin.
+class Spreading:
+    """How values spread over one skin.
 
     Args:
         points: Of the skin [m], (vertices, 3).
         triangles: Of it, (triangles, 3).
         rings: Its places.
-        span: ℓ [m].
     """
 
-    def __init__(self, points: Floats, triangles: npt.ArrayLike, rings: TwoRings, span: float) -> None:
+    def __init__(self, points: Floats, triangles: npt.ArrayLike, rings: TwoRings) -> None:
         from robust_laplacian import mesh_laplacian
 
         faces = rings.place[np.asarray(triangles, np.int64)].astype(np.int64)
         whole = (faces[:, 0] != faces[:, 1]) & (faces[:, 1] != faces[:, 2]) & (faces[:, 2] != faces[:, 0])
         places = np.ascontiguousarray(np.asarray(points, np.float64)[rings.speakers()])
-        laplacian, mass = mesh_laplacian(places, np.ascontiguousarray(faces[whole]))
+        self._laplacian, mass = mesh_laplacian(places, np.ascontiguousarray(faces[whole]))
         area = np.asarray(mass.diagonal())
         self._area = np.maximum(area, _LEAST * area.max(initial=1.0))
-        self._solved = splu(sparse.csc_matrix(sparse.diags(self._area) + span**2 * laplacian))
+
+    def over(self, span: float) -> Evened:
+        """What evens values over a stretch ℓ [m]."""
+        return Evened(self._laplacian, self._area, span)
+
+
+class Evened:
+    """Evening over a stretch of one skin; see `Spreading`."""
+
+    def __init__(self, laplacian: sparse.csc_matrix, area: Floats, span: float) -> None:
+        self._area = area
+        self._solved = splu(sparse.csc_matrix(sparse.diags(area) + span**2 * laplacian))
 
     def of(self, values: npt.ArrayLike) -> Floats:
         """Evened values (places,) or (places, k)."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
+from scipy.sparse import csr_matrix
 
 from ecorche.base.ray_tree import RayTree
 from ecorche.skin.evened import Evened
@@ -21,7 +22,7 @@ Ints = npt.NDArray[np.int64]
 
 _CANCELLED = 0.2
 """Evened normals shorter than this cancel each other: the skin goes less far there, as between fingers."""
-_LEAST_COSINE, _UNFOLDINGS = 0.3, 30
+_LEAST_COSINE, _UNFOLDINGS = 0.3, 40
 """Triangles that turn by more than this are turning over, and how often that is mended after a step."""
 _BEFORE = 1e-3
 """How far before the skin a look ahead begins, as a share of a step: not in the skin itself."""
@@ -71,20 +72,30 @@ def grown(
 
 def unfolded(before: Floats, now: Floats, triangles: Ints, rings: TwoRings) -> Floats:
     """The vertices [m] (vertices, 3), and where triangles turned over they have moved as those round them."""
-    moved = (now - before)[rings.speakers()].astype(np.float32)
-    faced, changed = _areas(before, triangles), False
+    speaker, corners = rings.speakers(), rings.place[triangles]
+    at, moved = before[speaker], (now - before)[speaker]
+    faced, asked, changed = _areas(before, triangles), np.arange(len(triangles)), False
+    round_it = csr_matrix((rings.near_weights, rings.near, rings.near_starts), (rings.place_count,) * 2)
     for _ in range(_UNFOLDINGS):
-        facing = _areas(before + moved[rings.place], triangles)
-        lengths = np.linalg.norm(faced, axis=1) * np.linalg.norm(facing, axis=1)
-        over = np.einsum("ij,ij->i", faced, facing) < _LEAST_COSINE * lengths
-        if not over.any():
+        over = asked[_turned(faced[asked], _areas(at + moved, corners[asked]))]
+        if not len(over):
             break
-        marked = np.zeros(rings.place_count, np.float32)
-        marked[rings.place[triangles[over]]] = 1.0
-        near = rings.smoothed(marked, 0.5, 2) > 0.0
-        even = np.stack([rings.smoothed(moved[:, axis], 0.5, 2) for axis in range(3)], axis=-1)
-        moved, changed = np.where(near[:, None], even, moved), True
-    return before + moved[rings.place] if changed else now
+        marked = np.zeros(rings.place_count, np.bool_)
+        marked[corners[over]] = True
+        for _ in range(2):  # and two rings round them
+            marked[round_it[np.flatnonzero(marked)].indices] = True
+        near = np.flatnonzero(marked)
+        rows = round_it[near]
+        for _ in range(2):
+            moved[near] = 0.5 * (moved[near] + rows @ moved)
+        asked, changed = np.flatnonzero(np.logical_or.reduce(marked[corners.T])), True
+    return np.asarray(before + moved[rings.place]) if changed else now
+
+
+def _turned(before: Floats, now: Floats) -> npt.NDArray[np.bool_]:
+    """Whether triangles with these areas [m²] (n, 3) turn over, (n,)."""
+    lengths = np.linalg.norm(before, axis=1) * np.linalg.norm(now, axis=1)
+    return np.asarray(np.einsum("ij,ij->i", before, now) < _LEAST_COSINE * lengths)
 
 
 def outwards(points: Floats, triangles: npt.NDArray[np.int64], rings: TwoRings, evened: Evened) -> Points:
@@ -95,7 +106,7 @@ def outwards(points: Floats, triangles: npt.NDArray[np.int64], rings: TwoRings, 
     return unit
 
 
-def _areas(points: Floats, triangles: Ints) -> Floats:
+def _areas(points: Floats, triangles: npt.NDArray[np.integer]) -> Floats:
     """Vectors along the normals, twice as long as the triangles are large [m²], (triangles, 3)."""
     corners = points[triangles]
     return np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
