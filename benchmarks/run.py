@@ -23,6 +23,7 @@ SECTIONS = (
     "spindle_volume",
     "template_volume",
     "muscle_surfaces",
+    "skin_layers",
     "muscle_studies",
     "muscles_outside",
     "extraction",

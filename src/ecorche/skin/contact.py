@@ -105,6 +105,7 @@ class SkinContact:
         room = float(self._area @ beside)
         out = min(float(self._area @ pressed) / room, _MOST_BULGE) if room > 0.0 else 0.0
         bulged = np.float32(out) * beside
+        bulged[bulged < self._least] = 0.0
         # what bulges into skin is pressed again
         return (bulged - self._pressed(skin, pressed, bulged))[self._rings.place]
 
