@@ -212,8 +212,9 @@ def section() -> str:
             "## Layers of the skin",
             "",
             "The muscular man with the whole template in a squat, his skin as it is and subdivided by Loop's"
-            f" rule. Layers in processor time of one thread, the best of {', '.join(map(str, ROUNDS))} rounds,"
-            f" mean over {len(FRAMES)} frames; some by difference. *Played*: whole frames one after another with the"
+            " rule. Layers in processor time of one thread, the best of"
+            f" {', '.join(map(str, ROUNDS))} rounds, mean over {len(FRAMES)} frames; some by difference."
+            " *Played*: whole frames one after another with the"
             " filter in time and normals, **by the clock** of a machine that others use, and in processor"
             " time. Head, hands and feet are skinned plainly.",
             "",
