@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +17,7 @@ from scipy import sparse
 
 from ecorche.body.ecorche_surfaces import EcorcheSurfaces
 from ecorche.body.frames import PointSet
-from ecorche.fat.below_skin import BelowSkin
+from ecorche.fat.below_skin import BelowSkin, cross
 from ecorche.fat.elastic_grid import ElasticGrid
 from ecorche.fat.skin_on_nodes import SkinOnNodes
 from ecorche.skin.delta_transfer import DeltaTransfer
@@ -140,12 +141,16 @@ class FatPart:
         bounded = away / (1.0 + length**4) ** 0.25
         return np.asarray(self.shown[:, None] * (self.evening @ bounded))
 
+    @cached_property
+    def _skin_at_rest(self) -> Floats:
+        """Where its skin is in the frame at bind [m], (n, 3)."""
+        return self.skin.at(self.grid.rest)
+
     def moved_skin(self, displacements: Floats, moved: Floats) -> Floats:
         """How far its skin has gone since bind [m], (n, 3), with nodes displaced (nodes, 3) from rest."""
         turned, origin = self.frame(moved)
-        rest = self.skin.at(self.grid.rest)
         now = self.skin.at(self.grid.rest + displacements)
-        return np.asarray((origin - self.centre) + now @ (turned - np.eye(3)).T + (now - rest))
+        return np.asarray((origin - self.centre) + now @ (turned - np.eye(3)).T + (now - self._skin_at_rest))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -220,7 +225,7 @@ def upright(x: Floats, y: Floats) -> Floats:
     first = x / np.linalg.norm(x, axis=-1, keepdims=True)
     second = y - np.sum(y * first, axis=-1, keepdims=True) * first
     second /= np.linalg.norm(second, axis=-1, keepdims=True)
-    return np.stack([first, second, np.cross(first, second)], axis=-1)
+    return np.stack([first, second, cross(first, second)], axis=-1)
 
 
 def _moved(difference: Floats, point: Floats) -> Floats:

@@ -57,5 +57,13 @@ def below_skin(points: npt.ArrayLike, triangles: npt.ArrayLike, places: npt.Arra
 def _frames(corners: Floats) -> Floats:
     """Orthonormal axes in rows (places, 3, 3): along the first edge, across it, out of the triangle."""
     along = normalise(corners[:, 1] - corners[:, 0])
-    out = normalise(np.cross(along, corners[:, 2] - corners[:, 0]))
-    return np.stack([along, np.cross(out, along), out], axis=1)
+    out = normalise(cross(along, corners[:, 2] - corners[:, 0]))
+    return np.stack([along, cross(out, along), out], axis=1)
+
+
+def cross(a: Floats, b: Floats) -> Floats:
+    """``a × b`` of vectors (..., 3): what NumPy's own gives, in a tenth of the time where they are few."""
+    product = np.empty(np.broadcast_shapes(a.shape, b.shape))
+    for x, y, z in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
+        product[..., x] = a[..., y] * b[..., z] - a[..., z] * b[..., y]
+    return product
