@@ -47,7 +47,7 @@ _ALONG = {
 }
 _AT_THE_BACK = {"thigh": 1.0, "calf": 1.0, "upper_arm": 1.5, "forearm": 1.0}
 """Times as much behind as in front; the upper arm's is on its back."""
-_HAND, _FOOT, _HEAD, _NECK = 0.0005, 0.0007, 0.0, 0.004
+_HAND, _FOOT, _HEAD, _NECK = 0.0005, 0.0, 0.0, 0.004
 _JOWL, _UNDER_CHIN = 0.005, 0.006
 _CREATURE = 0.013
 """Of a creature as large as a person, where it is thick [m]."""

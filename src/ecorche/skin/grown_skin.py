@@ -24,6 +24,8 @@ _CANCELLED = 0.2
 """Evened normals shorter than this cancel each other: the skin goes less far there, as between fingers."""
 _LEAST_COSINE, _UNFOLDINGS = 0.3, 40
 """Triangles that turn by more than this are turning over, and how often that is mended after a step."""
+_SIDEWAYS, _MOST_OF_IT = np.float32(0.05), 0.45
+"""Skin that goes along itself comes no nearer; of a gap beside it, either side takes this share in a step."""
 _BEFORE = 1e-3
 """How far before the skin a look ahead begins, as a share of a step: not in the skin itself."""
 
@@ -64,6 +66,12 @@ def grown(
         ahead.fit(now.astype(np.float32))
         gap = ahead.cast(start, out, reach, facing=True).distances
         room = np.maximum(np.float32(0.5) * (gap - np.float32(apart)), np.float32(0.0))
+        # walls of a cleft that do not face where they go still come nearer to each other
+        up = place_normals(now, faces, rings)
+        side = (now[speaker] + _BEFORE * step * up).astype(np.float32)
+        beside = ahead.cast(side, up, reach, facing=True).distances
+        towards = np.maximum((up * out).sum(axis=1), _SIDEWAYS)
+        room = np.minimum(room, np.float32(_MOST_OF_IT) * beside / towards)
         room = np.minimum(rings.smoothed(np.minimum(room, np.float32(step)), 0.5, 3), room)
         now += (np.minimum(wanted / np.float32(count), room)[:, None] * out)[rings.place]
         now = unfolded(points, now, faces, rings)
