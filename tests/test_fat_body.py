@@ -285,3 +285,22 @@ def test_a_heavier_body_has_more_fat_and_it_swings_farther(data: Path, woman: Ch
         np.testing.assert_array_equal(away[0], 0.0)
     assert nodes[1] > 1.5 * nodes[0]
     assert 0.05 > swings[1] > 2.0 * swings[0] > 0.001
+
+
+def test_one_pose_alone_hangs_as_it_would_at_rest(character: Character, rig: Rig) -> None:
+    pose = turned(character, [np.pi])
+    away = moved(character, pose, rig)
+    assert away.shape[0] == 1
+    top = int(np.argmax(character.meshes[0].mesh.points[:, 1]))
+    assert away[0, top, 1] < -0.001
+    rolled = moved(character, pose, rig, preroll=1.5, samples=2)
+    np.testing.assert_allclose(rolled, away, atol=3e-4)
+
+
+def test_sagging_is_for_skins_modelled_without_weight(character: Character) -> None:
+    still = turned(character, np.zeros(3))
+    sagging = moved(character, still, soft_rig(character, sag=1.0))
+    top = int(np.argmax(character.meshes[0].mesh.points[:, 1]))
+    assert sagging[0, top, 1] < -0.0005
+    half = moved(character, still, soft_rig(character, sag=0.5))
+    assert half[0, top, 1] == pytest.approx(0.5 * sagging[0, top, 1], rel=0.1)
