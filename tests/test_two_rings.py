@@ -84,3 +84,15 @@ def test_single_values_are_smoothed_as_if_all_places_were() -> None:
     for _ in range(5):
         wanted += 0.7 * (np.bincount(row, rings.near_weights * wanted[rings.near], 441) - wanted)
     np.testing.assert_allclose(rings.smoothed(values, 0.7, 5), wanted, atol=1e-7)
+
+
+def test_many_rounds_spread_as_far_as_counts() -> None:
+    rings = grid(101)
+    values = np.zeros(101 * 101, np.float32)
+    values[101 * 50 + 50] = 1.0
+    wanted = values.astype(np.float64)
+    row = np.repeat(np.arange(len(values)), np.diff(rings.near_starts))
+    for _ in range(90):
+        wanted = np.bincount(row, rings.near_weights * wanted[rings.near], len(values)).astype(np.float64)
+    found = rings.smoothed(values, 1.0, 90)
+    np.testing.assert_allclose(found, wanted, atol=1e-6 * wanted.max())

@@ -25,6 +25,8 @@ Number = TypeVar("Number", bound=np.generic)
 
 _OWN = 0.5
 """How far a vertex counts as being from itself, as a share of the way to its nearest neighbour."""
+_FARTHEST = 5.0
+"""How far a value is spread by smoothing, in edges by the square root of its rounds."""
 _MOST = 96
 """Neighbours that are looked at, at most: a fan of hundreds is cut, the farthest first."""
 
@@ -123,8 +125,9 @@ class TwoRings:
         """
         share = np.ascontiguousarray(np.broadcast_to(np.float32(strength), values.shape))
         now, then = values.astype(np.float32), np.zeros(len(values), np.float32)
-        # beyond as many edges as there are rounds nothing stays nothing
-        where = _within(self.near_starts, self.near, now, rounds)
+        # a value spreads as exp(−edges² / rounds): what would come farther is less than rounding
+        edges = min(rounds, int(np.ceil(_FARTHEST * np.sqrt(rounds))))
+        where = _within(self.near_starts, self.near, now, edges)
         _smooth(self.near_starts, self.near, self.near_weights, share, where, rounds, now, then)
         return now if rounds % 2 == 0 else then
 
