@@ -117,9 +117,12 @@ def compile_body(
         skinnings=tuple(map(partial(_mesh_skinning, character), character.meshes, methods)),
         normals=Normals([mesh.mesh for mesh in character.meshes]),
     )
-    if rig is None or not (rig.spec.muscles.count or _is_coupled(rig)):
+    if rig is None:
         return plain
-    from ecorche.body.coupling import compile_coupling
+    from ecorche.body.coupling import compile_coupling, is_coupled
+
+    if not (rig.spec.muscles.count or is_coupled(rig)):
+        return plain
     from ecorche.body.lines import compile_lines
     from ecorche.body.lofts import compile_lofts, lofted_skinnings
     from ecorche.body.muscles import compile_muscles, rig_activation
@@ -196,11 +199,6 @@ def skinned_points(
             difference = difference @ own + (own - np.eye(4))
         points.append(skinning.apply(difference, start))
     return tuple(points)
-
-
-def _is_coupled(rig: Rig) -> bool:
-    """Whether the skin follows more than muscles in their own ways."""
-    return {rig.spec.coupling.everywhere, *rig.spec.coupling.regions.values()} != {"muscles"}
 
 
 def _mesh_skinning(character: Character, mesh: SkinnedMesh, method: str) -> Skinning | None:

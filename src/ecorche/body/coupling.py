@@ -21,6 +21,7 @@ from ecorche.body.fit_for_muscles import times_a_person
 from ecorche.body.frames import PointSet
 from ecorche.body.garments import garment_transfers
 from ecorche.body.regions import by_joint, joint_regions
+from ecorche.body.wrinkles import compile_wrinkles
 from ecorche.document.coupling_spec import Coupling, CouplingSpec
 from ecorche.document.files import Rig
 from ecorche.errors import DocumentError, MeshError
@@ -38,6 +39,7 @@ from ecorche.skin.normals import Normals
 from ecorche.skin.over_ecorche import Reach, SkinOverEcorche
 from ecorche.skin.two_rings import TwoRings, two_rings
 from ecorche.skin.weights import SkinWeights
+from ecorche.skin.wrinkles import FlexionWrinkles
 
 Floats = npt.NDArray[np.float64]
 Singles = npt.NDArray[np.float32]
@@ -73,6 +75,7 @@ class BodyCoupling:
         folds: Where they meet when they fold.
         contact: Skin against skin; None for none.
         stretch: Skin along itself.
+        wrinkles: Folds of the skin at joints; None for none.
         garments: How every other mesh follows the body.
     """
 
@@ -90,6 +93,7 @@ class BodyCoupling:
     folds: FoldPlanes
     contact: SkinContact | None
     stretch: EvenStretch
+    wrinkles: FlexionWrinkles | None
     garments: tuple[DeltaTransfer | None, ...]
 
     def __repr__(self) -> str:
@@ -155,6 +159,8 @@ class BodyCoupling:
             less -= self.by_muscles[:, None] * (muscled[self.skin] - skin)
         less -= self.stretch.along(skin - less, up)
         less -= self.by_heights[:, None] * self.folds.laid(skin - less, moved)
+        if self.wrinkles is not None:
+            less += self.wrinkles.depths(moved).astype(np.float32)[:, None] * up
         # subtracted, so that a coordinate that is minus zero keeps its sign at bind
         found = [p if p is not q else p.copy() for p, q in zip(points, plain, strict=True)]
         found[self.skin] = points[self.skin] - (less + np.float32(0.0))
@@ -169,6 +175,12 @@ class BodyCoupling:
         update(self.surfaces.triangles.tobytes() + repr(self.bones).encode())
 
 
+def is_coupled(rig: Rig) -> bool:
+    """Whether a rig's skin does more than follow muscles in their own ways."""
+    said = {rig.spec.coupling.everywhere, *rig.spec.coupling.regions.values()}
+    return said != {"muscles"} or bool(rig.spec.wrinkles)
+
+
 def compile_coupling(body: Body, rig: Rig, bind: Sequence[PointSet]) -> BodyCoupling | None:
     """Bind a body's skin as its rig says; None where every muscle moves it in its own way alone.
 
@@ -178,8 +190,7 @@ def compile_coupling(body: Body, rig: Rig, bind: Sequence[PointSet]) -> BodyCoup
         bind: Skinned points of every mesh in the skeleton's bind pose [m].
     """
     spec, character = rig.spec.coupling, body.character
-    said = {spec.everywhere, *spec.regions.values()}
-    if said == {"muscles"}:
+    if not is_coupled(rig):
         return None
     mesh = character.body(rig.spec.body)
     skin, weights = character.meshes.index(mesh), mesh.weights
@@ -191,7 +202,7 @@ def compile_coupling(body: Body, rig: Rig, bind: Sequence[PointSet]) -> BodyCoup
     (up,) = normals.apply([points])
     assert up is not None
     rings = two_rings(points, triangles)
-    held, scale = 1.0 - share["plain"], times_a_person(character.skeleton, naming)
+    scale = times_a_person(character.skeleton, naming)
     over = None
     limbs = limb_segments(points, triangles, rings.place, weights, character.skeleton, _hinges(naming))
     folds = FoldPlanes(
@@ -229,8 +240,9 @@ def compile_coupling(body: Body, rig: Rig, bind: Sequence[PointSet]) -> BodyCoup
         folds=folds,
         contact=touching if spec.contact and by_heights.any() else None,
         stretch=EvenStretch(
-            points, up, rings, held * _painted(spec.slide, "slide", rig, mesh.name, len(points))
+            points, up, rings, by_heights * _painted(spec.slide, "slide", rig, mesh.name, len(points))
         ),
+        wrinkles=compile_wrinkles(character, rig),
         garments=garment_transfers(character, skin, bind),
     )
 

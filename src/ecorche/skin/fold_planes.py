@@ -27,16 +27,18 @@ from ecorche.skin.weights import SkinWeights
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
-BEGINS, HOLDS = np.radians(50.0), np.radians(90.0)
-"""From which bend on halves meet, and from which they do so wholly [rad]."""
+BEGINS, AFTER_BIND, GROWS = np.radians(50.0), np.radians(15.0), np.radians(50.0)
+"""From which bend on halves meet, but not before so much more than at bind, and over how much more bend they
+come to do so wholly [rad]."""
 _CLEARLY = 0.2
 """By how much more weight one half must have than the other for skin to belong to it clearly."""
 _UP = 0.5
 """How far up the trunk belly folds over thigh, as a share of the thigh's length."""
 _FROM_MIDDLE = 0.8
 """After which share of the way from the body's middle to a hip it folds wholly; in the middle not at all."""
-_WITHIN = 0.01
-"""How far inside the crook, from the joint on, skin begins to be laid onto the plane [m]."""
+_WITHIN = 0.008
+"""How far inside the crook, from the joint on, skin begins to be laid onto the plane [m]; and how far before
+the plane it begins to give way."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -141,6 +143,8 @@ class FoldPlanes:
         self._heads = skeleton.bind_world[self._joints, :3, 3]
         self._before = np.array([fold.before for fold in each]).reshape(-1, 3)
         self._behind = np.array([fold.behind for fold in each]).reshape(-1, 3)
+        bent = np.pi - np.arccos(np.clip(np.sum(self._before * self._behind, axis=1), -1.0, 1.0))
+        self._begins = np.maximum(BEGINS, bent + AFTER_BIND)
         self._starts = np.cumsum([0, *(len(fold.vertices) for fold in each)])
         self._vertices = np.concatenate([np.zeros(0, np.int64), *(fold.vertices for fold in each)])
         self._sides = np.concatenate([np.zeros(0), *(fold.sides for fold in each)])
@@ -167,7 +171,7 @@ class FoldPlanes:
         moved = np.zeros_like(points)
         _lay(
             points, difference, self._joints, self._above, self._heads, self._before, self._behind,
-            self._starts, self._vertices, self._sides, self._within, moved,
+            self._begins, self._starts, self._vertices, self._sides, self._within, moved,
         )  # fmt: skip
         return moved
 
@@ -202,6 +206,7 @@ def _lay(
     heads: Floats,
     before: Floats,
     behind: Floats,
+    begins: Floats,
     starts: Ints,
     vertices: Ints,
     sides: Floats,
@@ -213,7 +218,7 @@ def _lay(
         back = _unit(_turned(difference[above[fold]], before[fold]))
         on = _unit(_turned(difference[joint], behind[fold]))
         bend = np.pi - np.arccos(min(max(np.sum(back * on), -1.0), 1.0))
-        share = _smooth((bend - BEGINS) / (HOLDS - BEGINS))
+        share = _smooth((bend - begins[fold]) / GROWS)
         if share == 0.0:
             continue
         head = _turned(difference[joint], heads[fold]) + difference[joint, :3, 3]
@@ -223,8 +228,10 @@ def _lay(
             x, y, z = points[vertex, 0] - head[0], points[vertex, 1] - head[1], points[vertex, 2] - head[2]
             # beyond the plane is positive for either half
             beyond = -np.sign(side) * (x * across[0] + y * across[1] + z * across[2])
-            if beyond <= 0.0:
+            if beyond <= -within:
                 continue
+            if beyond < within:  # from as far before the plane to as far behind it, without a jolt
+                beyond = (beyond + within) ** 2 / (4.0 * within)
             inner = _smooth((x * into[0] + y * into[1] + z * into[2]) / within)
             step = share * side * inner * beyond
             moved[vertex, 0] += np.float32(step * across[0])
