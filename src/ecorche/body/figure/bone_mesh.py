@@ -54,9 +54,9 @@ def bone_surface(bones: list[Bone]) -> BoneSurface:
         middle = bone.joint[:2] not in ("l_", "r_")
         grown = bone.joined and len(bone.parts) > 1
         if grown and middle:
-            add(*_grown(bone, both_sides=True), bone.joint)
+            add(*grown_surface(bone, both_sides=True), bone.joint)
             continue
-        parts = [_grown(bone)] if grown else [tube_surface(part) for part in bone.parts]
+        parts = [grown_surface(bone)] if grown else [tube_surface(part) for part in bone.parts]
         for places, faces in parts:
             add(places, faces, bone.joint)
             if not (middle and np.abs(places[:, 0]).min() < 1e-3 and abs(places[:, 0].mean()) < 1e-6):
@@ -64,25 +64,34 @@ def bone_surface(bones: list[Bone]) -> BoneSurface:
     return BoneSurface(np.concatenate(points), np.concatenate(triangles), tuple(joints))
 
 
-def _grown(bone: Bone, both_sides: bool = False) -> tuple[Floats, Ints]:
-    """The parts of a bone as one surface; of the middle, with its other half."""
+def grown_surface(
+    bone: Bone, spacing: float = SPACING, softness: float = SOFTNESS, *, both_sides: bool = False
+) -> tuple[Floats, Ints]:
+    """The parts of a bone as one surface; of the middle, with its other half.
+
+    Args:
+        bone: Its parts, and what is carved out of them.
+        spacing: Of the grid on which they are sampled [m].
+        softness: How softly they grow together [m].
+        both_sides: Whether it lies in the middle.
+    """
     solids = packed(bone.parts)
-    low = (solids.bounds[:, :3] - solids.bounds[:, 3:]).min(axis=0) - 2.0 * SPACING
-    high = (solids.bounds[:, :3] + solids.bounds[:, 3:]).max(axis=0) + 2.0 * SPACING
+    low = (solids.bounds[:, :3] - solids.bounds[:, 3:]).min(axis=0) - 2.0 * spacing
+    high = (solids.bounds[:, :3] + solids.bounds[:, 3:]).max(axis=0) + 2.0 * spacing
     if both_sides:
         high[0] = max(high[0], -low[0])
-        low[0] = -SPACING * (np.ceil(high[0] / SPACING) + 0.5)
+        low[0] = -spacing * (np.ceil(high[0] / spacing) + 0.5)
         high[0] = -low[0]
-    count = np.ceil((high - low) / SPACING - 1e-6).astype(int) + 1
-    nodes = low + SPACING * np.indices(count).reshape(3, -1).T
+    count = np.ceil((high - low) / spacing - 1e-6).astype(int) + 1
+    nodes = low + spacing * np.indices(count).reshape(3, -1).T
     if both_sides:
         nodes[:, 0] = np.abs(nodes[:, 0])
-    field = distance(solids, nodes, SOFTNESS)
+    field = distance(solids, nodes, softness)
     if bone.carved:
-        field = np.maximum(field, -distance(packed(bone.carved), nodes, SOFTNESS))
+        field = np.maximum(field, -distance(packed(bone.carved), nodes, softness))
     net = surface_net(field.reshape(count))
     quads = net.quads
-    return low + SPACING * net.points, np.concatenate([quads[:, [0, 1, 2]], quads[:, [0, 2, 3]]])
+    return low + spacing * net.points, np.concatenate([quads[:, [0, 1, 2]], quads[:, [0, 2, 3]]])
 
 
 def tube_surface(tube: Tube, sides: int = SIDES) -> tuple[Floats, Ints]:

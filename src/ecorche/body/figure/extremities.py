@@ -10,7 +10,7 @@ from collections.abc import Mapping
 import numpy as np
 import numpy.typing as npt
 
-from ecorche.body.figure.solids import Tube, ball, moved, rod
+from ecorche.body.figure.solids import Tube, ball, rod
 
 Floats = npt.NDArray[np.float64]
 
@@ -69,6 +69,9 @@ def hand(heads: Mapping[str, Floats], tips: Mapping[str, Floats]) -> list[Tube]:
         rod([mcp, 0.5 * (mcp + ip), ip, 0.5 * (ip + end), end], [0.0115, 0.0100, 0.0102, 0.0094, 0.0072])
     )
     little = heads["l_metacarpophalangeal_5"]
+    # the webs between the fingers
+    knuckles = [heads[f"l_metacarpophalangeal_{ray}"] + 0.003 * down for ray in (2, 3, 4, 5)]
+    made.append(rod(knuckles, [0.0080, 0.0090, 0.0085, 0.0075]))
     made.append(
         rod(
             [
@@ -84,9 +87,9 @@ def hand(heads: Mapping[str, Floats], tips: Mapping[str, Floats]) -> list[Tube]:
     return made
 
 
-def knee_and_foot(heads: Mapping[str, Floats]) -> list[Tube]:
-    """Knee-cap, ankle, heel, instep and toes."""
-    knee, ankle, toes = (heads[f"l_{n}"] for n in ("knee", "talocrural", "metatarsophalangeal_2"))
+def foot(heads: Mapping[str, Floats]) -> list[Tube]:
+    """Ankle, heel, instep and toes."""
+    ankle, toes = (heads[f"l_{n}"] for n in ("talocrural", "metatarsophalangeal_2"))
     forward = np.array([toes[0] - ankle[0], 0.0, toes[2] - ankle[2]])
     forward /= np.linalg.norm(forward)
     lateral = np.array([forward[2], 0.0, -forward[0]])  # on the left
@@ -97,8 +100,6 @@ def knee_and_foot(heads: Mapping[str, Floats]) -> list[Tube]:
         return place
 
     made = [
-        # knee-cap and the tendon below it
-        ball(moved(knee, 0.0, 0.012, 0.040), (0.024, 0.030, 0.018)),
         # malleoli
         ball(at(0.002, -0.026, ankle[1] + 0.012), (0.012, 0.017, 0.014)),
         ball(at(-0.008, 0.027, ankle[1] + 0.004), (0.011, 0.018, 0.013)),
@@ -162,7 +163,7 @@ def head() -> list[Tube]:
         ball((0.0, 1.650, -0.030), (0.070, 0.070, 0.067)),
         # face, cheekbone, cheek, jaw, chin
         ball((0.0, 1.612, 0.032), (0.058, 0.074, 0.058)),
-        rod([(0.040, 1.616, 0.058), (0.056, 1.618, 0.030)], [0.016, 0.009]),
+        rod([(0.040, 1.615, 0.056), (0.056, 1.616, 0.026), (0.058, 1.618, 0.008)], [0.016, 0.008, 0.006]),
         ball((0.034, 1.582, 0.038), (0.024, 0.036, 0.034)),
         rod(
             [(0.053, 1.600, 0.004), (0.047, 1.566, 0.014), (0.029, 1.543, 0.052), (0.012, 1.537, 0.074)],
@@ -172,7 +173,7 @@ def head() -> list[Tube]:
         rod([(0.0, 1.554, 0.070), (0.016, 1.554, 0.063)], [0.017, 0.015]),
         rod([(0.0, 1.574, 0.063), (0.020, 1.574, 0.055)], [0.026, 0.024]),
         # brow
-        rod([(0.010, 1.650, 0.081), (0.030, 1.654, 0.075), (0.050, 1.647, 0.055)], [0.010, 0.010, 0.009]),
+        rod([(0.010, 1.650, 0.081), (0.030, 1.654, 0.074), (0.049, 1.647, 0.050)], [0.010, 0.0095, 0.007]),
         # nose
         rod([(0.0, 1.643, 0.085), (0.0, 1.622, 0.094), (0.0, 1.603, 0.103)], [0.0075, 0.0080, 0.0092]),
         rod([(0.0, 1.599, 0.097), (0.011, 1.598, 0.092)], [0.0080, 0.0070]),

@@ -47,17 +47,6 @@ class Tube:
     second: Floats
     cap: tuple[float, float]
 
-    def grown(self, by: npt.ArrayLike) -> Tube:
-        """The same tube, thicker all round by one number or one a station [m]."""
-        more = np.broadcast_to(np.asarray(by, np.float64), (len(self.centres),))[:, None]
-        first, second = (
-            axis * (1.0 + more / np.linalg.norm(axis, axis=1, keepdims=True))
-            for axis in (self.first, self.second)
-        )
-        return Tube(
-            self.centres, first, second, (self.cap[0] + float(more[0, 0]), self.cap[1] + float(more[-1, 0]))
-        )
-
 
 def ball(centre: npt.ArrayLike, half_axes: npt.ArrayLike, axes: npt.ArrayLike | None = None) -> Tube:
     """An ellipsoid: half-axes [m] (3,) along the world's axes, or along the columns of ``axes`` (3, 3)."""
