@@ -128,6 +128,16 @@ def test_the_page_on_action_lines_runs(tmp_path: Path, monkeypatch: pytest.Monke
         assert file["points"].shape[0] == 1
 
 
+def test_the_page_on_skin_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("pyvista")
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    commands = _follow((ROOT / "docs" / "skin.md").read_text(), tmp_path)
+    assert len(commands) == 3
+    assert '"everywhere": "fascia"' in (tmp_path / "man.ecorche").read_text()
+    assert (tmp_path / "skin.png").stat().st_size > 10_000
+
+
 def test_pictures_of_pages_are_small_and_made_by_the_pages_own_commands() -> None:
     shown = []
     for page in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))):
