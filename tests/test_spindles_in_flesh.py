@@ -120,7 +120,8 @@ def _closed_volume(rings: np.ndarray) -> float:
     corners = [(a, on[:-1], on[1:]), (a, on[1:], b)]
     for end, way in ((0, -1), (-1, 1)):
         middle = np.broadcast_to(rings[end].mean(axis=0), rings[end].shape)
-        corners.append((middle, rings[end], on[end])[::way])
+        first, second = (rings[end], on[end])[::way]
+        corners.append((middle, first, second))
     return sum(float(np.linalg.det(np.stack(three, axis=-2)).sum()) for three in corners) / 6.0
 
 
