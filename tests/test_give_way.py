@@ -47,8 +47,8 @@ def sheet() -> tuple[Floats, Ints]:
     return points, np.concatenate([top, top[:, ::-1] + below, side])
 
 
-def pressed(bones: bool = True) -> LineMeshes:
-    """The sheet held at both ends by joint 0, and a ball on joint 1 above its middle."""
+def pressed(bones: bool = True, flat: float = 1.0, above: float = ABOVE) -> LineMeshes:
+    """The sheet held at both ends by joint 0, and a ball on joint 1 above its middle, so flat and so high."""
     points, triangles = sheet()
     nodes = np.stack([np.linspace(0.0, LONG, 7), np.zeros(7), np.zeros(7)], axis=1)
     lines = line_frames(
@@ -58,7 +58,7 @@ def pressed(bones: bool = True) -> LineMeshes:
     muscle = muscle_on_lines(
         "sheet", points, triangles, lines, [0], attached=[Attached(ends.astype(np.int32), 0, 0.01)]
     )
-    mesh = ball(np.array([0.5 * LONG, ABOVE, 0.0]), np.full(3, RADIUS))
+    mesh = ball(np.array([0.5 * LONG, above, 0.0]), np.array([1.0, flat, 1.0]) * RADIUS)
     bone = Bone("ball", 1, mesh.points, mesh.triangles.astype(np.int32))
     # a body of a metre: what is small and near is told by its extent
     far = Bone("far", 0, mesh.points - (1.0, 0.0, 0.0), mesh.triangles.astype(np.int32))
@@ -126,6 +126,30 @@ def test_where_a_ball_stands_in_the_sheet_all_of_it_leaves_by_one_side(flesh: Li
     assert (moved[far, 1] < 0.0).mean() > 0.9
     triangles = flesh.muscles[0].triangles
     assert (np.sum(normals(dented, triangles) * normals(flesh.bind, triangles), axis=1) > 0.0).all()
+
+
+@pytest.mark.parametrize("from_above", [True, False])
+def test_a_sheet_that_a_bone_has_passed_by_more_than_half_stays_on_its_side(from_above: bool) -> None:
+    side = 1.0 if from_above else -1.0
+    flat = pressed(flat=0.4, above=side * ABOVE)
+    dented = posed(flat, side * (ABOVE + 0.001))  # its middle is 1 mm past that of the sheet
+    moved = dented - flat.bind
+    far = np.linalg.norm(moved, axis=1) > 0.002
+    assert far.sum() > 20
+    assert (side * moved[far, 1] < 0.0).all()
+    seen = (dented - (0.5 * LONG, -side * 0.001, 0.0)) / (RADIUS, 0.4 * RADIUS, RADIUS)
+    assert np.linalg.norm(seen, axis=1).min() > 0.8
+    triangles = flat.muscles[0].triangles
+    assert (np.sum(normals(dented, triangles) * normals(flat.bind, triangles), axis=1) > 0.0).all()
+    assert mesh_volume(dented, triangles) == pytest.approx(mesh_volume(flat.bind, triangles), rel=1e-9)
+
+
+def test_a_ball_that_is_through_leaves_all_of_the_sheet_behind(flesh: LineMeshes) -> None:
+    dented = posed(flesh, ABOVE + 0.007)  # out on its side were 20 mm, and a sheet of 3 mm goes 11 at most
+    moved = dented - flesh.bind
+    far = np.linalg.norm(moved, axis=1) > 0.0015
+    assert far.sum() > 20
+    assert (moved[far, 1] > 0.0).all()
 
 
 def test_a_ball_that_does_not_touch_changes_not_a_bit(flesh: LineMeshes) -> None:

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 import numpy.typing as npt
 
 from ecorche.base import threads  # noqa: F401  settings that come before the first parallel kernel
-from ecorche.base.distance_grid import OUTSIDE, depth_in_grid
+from ecorche.base.distance_grid import OUTSIDE
+from ecorche.muscles.lines.give_way_bones import Flesh, Grids, in_bones, in_cells, in_grid, way_through
+from ecorche.muscles.lines.give_way_sides import find_sides
 from ecorche.muscles.triples import cross, dot, plus, read, scaled
 
 from numba import njit, prange  # isort: skip  after the settings
 
 Floats = npt.NDArray[np.float64]
-Singles = npt.NDArray[np.float32]
 Ints = npt.NDArray[np.int32]
 Bools = npt.NDArray[np.bool_]
 
@@ -30,107 +29,6 @@ MENDED, UPRIGHT = 3, 0.3
 """How often triangles that would turn by more than this cosine are taken along as a whole."""
 
 
-class Grids(NamedTuple):
-    """Grids of bones, one after another.
-
-    Attributes:
-        values: Depths at the nodes [m], (n,).
-        first: Where those of each bone begin, (B,).
-        nodes: How many it has, (B, 3).
-        low: The first of them [m], (B, 3).
-        spacing: From node to node [m], (B,).
-    """
-
-    values: Singles
-    first: npt.NDArray[np.int64]
-    nodes: Ints
-    low: Floats
-    spacing: Floats
-
-
-class Flesh(NamedTuple):
-    """Vertices of all muscles and their neighbours; vertices in one position count as the first of them.
-
-    Attributes:
-        starts: Vertices of muscle m are ``starts[m]`` to ``starts[m + 1] − 1``, (M + 1,).
-        place: The first vertex in its position, (V,).
-        near_starts, near: Neighbours of each such vertex, (V + 1,), (E,).
-        stays: How many neighbours that have not moved it counts as, (V,).
-        held: Whether a bone holds it wholly, (V,).
-        allowed: How deep it may lie in bones [m], (V,).
-        order: Vertices by chunks, (V,).
-        chunks: Where each chunk begins in ``order``, (C + 1,).
-        muscle: Of each chunk, (C,).
-        chunk: Of each vertex, (V,).
-        triangle_starts, triangles: Of each muscle, (M + 1,), (T, 3), of first vertices in their positions.
-    """
-
-    starts: Ints
-    place: Ints
-    near_starts: Ints
-    near: Ints
-    stays: Floats
-    held: Bools
-    allowed: Floats
-    order: Ints
-    chunks: Ints
-    muscle: Ints
-    chunk: Ints
-    triangle_starts: Ints
-    triangles: Ints
-
-
-class Near(NamedTuple):
-    """Bones in a pose, and which of them are near what.
-
-    Attributes:
-        frames: From the world into cells of each bone's grid, (B, 3, 4).
-        number: How many are near each chunk, (C,).
-        bones: Which, (C, B).
-    """
-
-    frames: Floats
-    number: Ints
-    bones: Ints
-
-
-@njit(inline="always")  # type: ignore[untyped-decorator]
-def _in_cells(frames: Floats, b: int, x: float, y: float, z: float) -> tuple[float, float, float]:
-    return (
-        frames[b, 0, 0] * x + frames[b, 0, 1] * y + frames[b, 0, 2] * z + frames[b, 0, 3],
-        frames[b, 1, 0] * x + frames[b, 1, 1] * y + frames[b, 1, 2] * z + frames[b, 1, 3],
-        frames[b, 2, 0] * x + frames[b, 2, 1] * y + frames[b, 2, 2] * z + frames[b, 2, 3],
-    )
-
-
-@njit(inline="always")  # type: ignore[untyped-decorator]
-def _in_grid(grids: Grids, b: int, x: float, y: float, z: float) -> tuple[float, float, float, float]:
-    nx, ny, nz = grids.nodes[b, 0], grids.nodes[b, 1], grids.nodes[b, 2]
-    return depth_in_grid(grids.values, grids.first[b], nx, ny, nz, x, y, z)  # type: ignore[no-any-return]
-
-
-@njit(inline="always")  # type: ignore[untyped-decorator]
-def _in_bones(
-    grids: Grids, frames: Floats, count: Ints, bones: Ints, c: int, x: float, y: float, z: float
-) -> tuple[float, float, float, float]:
-    """How deep a place of chunk c lies in the deepest bone [m], 0 outside, and the way out of it, unit."""
-    deepest, gx, gy, gz = 0.0, 0.0, 0.0, 0.0
-    for entry in range(count[c]):
-        b = bones[c, entry]
-        px, py, pz = _in_cells(frames, b, x, y, z)
-        depth, sx, sy, sz = _in_grid(grids, b, px, py, pz)
-        if depth > deepest:
-            deepest = depth
-            # slopes come back by the transpose
-            gx = -(frames[b, 0, 0] * sx + frames[b, 1, 0] * sy + frames[b, 2, 0] * sz)
-            gy = -(frames[b, 0, 1] * sx + frames[b, 1, 1] * sy + frames[b, 2, 1] * sz)
-            gz = -(frames[b, 0, 2] * sx + frames[b, 1, 2] * sy + frames[b, 2, 2] * sz)
-    size = np.sqrt(gx * gx + gy * gy + gz * gz)
-    if size > 0.0:
-        gx, gy, gz = gx / size, gy / size, gz / size
-    return deepest, gx, gy, gz
-
-
 @njit(parallel=True, cache=True)  # type: ignore[untyped-decorator]
 def find_near(
     flesh: Flesh,
@@ -142,8 +40,12 @@ def find_near(
     count: Ints,
     bones: Ints,
     depth: Floats,
+    presses: Ints,
 ) -> None:
-    """What bones are near each chunk (of those that its muscle may meet), and how deep vertices lie, (V,)."""
+    """What bones are near each chunk (of those that its muscle may meet).
+
+    Also how deep each vertex lies [m], and in which bone, −1 for none, (V,).
+    """
     for c in prange(len(flesh.muscle)):
         first, last = flesh.chunks[c], flesh.chunks[c + 1]
         lx, ly, lz = np.inf, np.inf, np.inf
@@ -157,7 +59,7 @@ def find_near(
         for b in range(meet.shape[1]):
             if not meet[flesh.muscle[c], b]:
                 continue
-            x, y, z = _in_cells(frames, b, 0.5 * (lx + hx), 0.5 * (ly + hy), 0.5 * (lz + hz))
+            x, y, z = in_cells(frames, b, 0.5 * (lx + hx), 0.5 * (ly + hy), 0.5 * (lz + hz))
             # no further outside of the grid, and of the bone in it, than the chunk is large
             ox = max(-x, x - grids.nodes[b, 0] + 1.0, 0.0)
             oy = max(-y, y - grids.nodes[b, 1] + 1.0, 0.0)
@@ -165,7 +67,7 @@ def find_near(
             far = ox * ox + oy * oy + oz * oz
             if far > (radius / grids.spacing[b]) ** 2:
                 continue
-            deep = _in_grid(grids, b, x, y, z)[0]
+            deep = in_grid(grids, b, x, y, z)[0]
             if deep > OUTSIDE and deep + 1.75 * grids.spacing[b] + radius < 0.0:
                 continue
             bones[c, found] = b
@@ -175,22 +77,30 @@ def find_near(
             for n in range(first, last):
                 v = flesh.order[n]
                 x, y, z = points[v, 0], points[v, 1], points[v, 2]
-                depth[v] = _in_bones(grids, frames, count, bones, c, x, y, z)[0]
+                deep, _, _, _, which = in_bones(grids, frames, count, bones, c, x, y, z)
+                depth[v], presses[v] = deep, which
 
 
 @njit(parallel=True, cache=True)  # type: ignore[untyped-decorator]
 def relax(
     flesh: Flesh,
     grids: Grids,
+    beside: Bools,
     frames: Floats,
     count: Ints,
     bones: Ints,
     depth: Floats,
+    presses: Ints,
     points: Floats,
     out: Floats,
 ) -> None:
-    """Move what lies too deep, and what is around, by ``out`` [m], (V, 3), which comes in as zeros."""
+    """Move what lies too deep, and what is around, by ``out`` [m], (V, 3), which comes in as zeros.
+
+    Bones not ``beside`` a muscle at bind, (M, B), leave it on the side where it lay, see `find_sides`.
+    """
     ring = np.full(len(points), -1, np.int32)
+    patch = np.full(len(points), -1, np.int32)
+    behind = np.full(len(points), -1, np.int32)
     for m in prange(len(flesh.starts) - 1):
         a, b = flesh.starts[m], flesh.starts[m + 1]
         taken = np.empty(b - a, np.int32)
@@ -211,14 +121,40 @@ def relax(
                         size += 1
         # in an order that does not depend on where bones press, else what is left of errors would jump
         taken = np.sort(taken[:size])
-        for turn in range(ROUNDS):
-            part = PART if turn < SOFT else 1.0
-            for n in range(size):
-                v = taken[n] if turn % 2 == 0 else taken[size - 1 - n]
-                _relax_one(flesh, grids, frames, count, bones, ring[v] <= TOUCHED, part, v, points, out)
-        if size:
+        sides = find_sides(
+            flesh, grids, frames, beside, taken, ring, depth, presses, count, bones, m, points, patch, behind
+        )
+        for _ in range(2 if size else 0):
+            for turn in range(ROUNDS):
+                part = PART if turn < SOFT else 1.0
+                for n in range(size):
+                    v = taken[n] if turn % 2 == 0 else taken[size - 1 - n]
+                    touched = ring[v] <= TOUCHED or behind[v] >= 0
+                    to = sides[patch[v]]
+                    _relax_one(
+                        flesh,
+                        grids,
+                        frames,
+                        count,
+                        bones,
+                        touched,
+                        to,
+                        behind[v],
+                        flesh.reach[m],
+                        part,
+                        v,
+                        points,
+                        out,
+                    )
+            over = 0
             for _ in range(MENDED):
-                _mend(flesh, m, points, out)
+                over = _mend(flesh, m, points, out)
+            if not over or not sides.any():
+                break
+            # no room on that side: each vertex by the nearer way
+            sides[:] = 0.0
+            for v in taken:
+                out[v, 0], out[v, 1], out[v, 2], behind[v] = 0.0, 0.0, 0.0, -1
         for v in range(a, b):
             w = flesh.place[v]
             if size and w != v:
@@ -233,6 +169,9 @@ def _relax_one(
     count: Ints,
     bones: Ints,
     touched: bool,
+    sides: Floats,
+    behind: int,
+    reach: float,
     part: float,
     v: int,
     points: Floats,
@@ -247,15 +186,33 @@ def _relax_one(
     x, y, z = share * x, share * y, share * z
     if touched:
         px, py, pz = points[v, 0] + x, points[v, 1] + y, points[v, 2] + z
-        deep, gx, gy, gz = _in_bones(grids, frames, count, bones, flesh.chunk[v], px, py, pz)
-        over = part * max(deep - flesh.allowed[v], 0.0)
+        deep, gx, gy, gz, bone = in_bones(grids, frames, count, bones, flesh.chunk[v], px, py, pz)
+        over = max(deep - flesh.allowed[v], 0.0)
+        if over > 0.0:
+            to = read(sides, bone)
+            against = gx * to[0] + gy * to[1] + gz * to[2]
+            if against < 0.0:  # out on the side where it came from
+                ax, ay, az = (
+                    gx - 2.0 * against * to[0],
+                    gy - 2.0 * against * to[1],
+                    gz - 2.0 * against * to[2],
+                )
+                far = way_through(grids, frames, bone, (px, py, pz), (ax, ay, az), flesh.allowed[v], reach)
+                if far > 0.0:
+                    over, gx, gy, gz = far, ax, ay, az
+        elif behind >= 0:
+            gx, gy, gz = read(sides, behind)
+            over = way_through(grids, frames, behind, (px, py, pz), (gx, gy, gz), flesh.allowed[v], reach)
+            over = max(over, 0.0)
+        over *= part
         x, y, z = x + over * gx, y + over * gy, z + over * gz
     out[v, 0], out[v, 1], out[v, 2] = x, y, z
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
-def _mend(flesh: Flesh, m: int, points: Floats, out: Floats) -> None:
-    """A triangle that would be turned over goes where its corners go on average."""
+def _mend(flesh: Flesh, m: int, points: Floats, out: Floats) -> int:
+    """A triangle that would be turned over goes where its corners go on average; how many would be."""
+    over = 0
     for t in range(flesh.triangle_starts[m], flesh.triangle_starts[m + 1]):
         i, j, k = flesh.triangles[t, 0], flesh.triangles[t, 1], flesh.triangles[t, 2]
         p, q, r = read(out, i), read(out, j), read(out, k)
@@ -268,7 +225,9 @@ def _mend(flesh: Flesh, m: int, points: Floats, out: Floats) -> None:
         along = dot(before, after)
         if along >= 0.0 and along * along >= UPRIGHT * UPRIGHT * dot(before, before) * dot(after, after):
             continue
+        over += along < 0.0
         mean = scaled(1.0 / 3.0, plus(plus(p, 1.0, q), 1.0, r))
         for v in (i, j, k):
             if not flesh.held[v]:
                 out[v, 0], out[v, 1], out[v, 2] = mean[0], mean[1], mean[2]
+    return over
