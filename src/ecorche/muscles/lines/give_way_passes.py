@@ -25,6 +25,8 @@ ROUNDS, SOFT = 8, 5
 """Of relaxation; and those at first in which vertices go a part of their way only."""
 PART = 0.5
 """That part."""
+LEFT = 0.22
+"""How deep the way to a muscle's own side may leave a vertex in a bone, as a share of its reach."""
 MENDED, UPRIGHT = 3, 0.3
 """How often triangles that would turn by more than this cosine are taken along as a whole."""
 
@@ -125,6 +127,7 @@ def relax(
             flesh, grids, frames, beside, taken, ring, depth, presses, count, bones, m, points, patch, behind
         )
         for _ in range(2 if size else 0):
+            sided = sides.any()
             for turn in range(ROUNDS):
                 part = PART if turn < SOFT else 1.0
                 for n in range(size):
@@ -149,7 +152,13 @@ def relax(
             over = 0
             for _ in range(MENDED):
                 over = _mend(flesh, m, points, out)
-            if not over or not sides.any():
+            if not sided:
+                break
+            for v in taken:  # mending may have left some deeper than they were
+                x, y, z = points[v, 0] + out[v, 0], points[v, 1] + out[v, 1], points[v, 2] + out[v, 2]
+                deep = in_bones(grids, frames, count, bones, flesh.chunk[v], x, y, z)[0]
+                over += deep > depth[v] and deep - flesh.allowed[v] > LEFT * flesh.reach[m]
+            if not over:
                 break
             # no room on that side: each vertex by the nearer way
             sides[:] = 0.0
