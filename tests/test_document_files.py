@@ -183,7 +183,7 @@ def spoil_hash(path: Path, arrays: Path) -> None:
 
 
 def spoil_rename_map(path: Path, arrays: Path) -> None:
-    path.write_text(path.read_text().replace('"fat": {', '"fatt": {'))
+    path.write_text(path.read_text().replace('"fat": {"mesh"', '"fatt": {"mesh"'))
 
 
 def spoil_mesh(path: Path, arrays: Path) -> None:
