@@ -20,6 +20,7 @@ from ecorche.body.ecorche_surfaces import EcorcheSurfaces, points_at_bind, surfa
 from ecorche.body.fit_for_muscles import times_a_person
 from ecorche.body.frames import PointSet
 from ecorche.body.garments import garment_transfers
+from ecorche.body.painting import painted_values
 from ecorche.body.regions import by_joint, joint_regions
 from ecorche.body.wrinkles import compile_wrinkles
 from ecorche.document.coupling_spec import Coupling, CouplingSpec
@@ -356,16 +357,7 @@ def _painted(value: float | str, field: str, rig: Rig, mesh: str, count: int) ->
     """A number for all vertices, or that of each from a map, (vertices,)."""
     if not isinstance(value, str):
         return np.full(count, float(value))
-    where = f"{rig.source}, coupling.{field}"
-    if value not in rig.maps:
-        raise DocumentError(f"there is no map {value!r}", where=where, remedy="Paint it, or write a number")
-    if rig.spec.maps[value].mesh != mesh:
-        raise DocumentError(
-            f"the map {value!r} is painted on {rig.spec.maps[value].mesh!r}, the body is {mesh!r}",
-            where=where,
-            remedy="Paint it on the body",
-        )
-    return np.asarray(rig.maps[value], np.float64)
+    return painted_values(rig, ("coupling", field), value, mesh)
 
 
 def _bone(character: Character, name: str, rig: Rig) -> int:

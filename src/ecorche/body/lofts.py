@@ -17,7 +17,7 @@ from ecorche.body.character import Character
 from ecorche.body.frames import PointSet
 from ecorche.body.garments import garment_transfers
 from ecorche.body.lofted_specs import lofted_muscles_of
-from ecorche.body.painting import painted_weights
+from ecorche.body.painting import painted_values
 from ecorche.document.files import Rig
 from ecorche.muscles.activation import bulge_from_activation
 from ecorche.muscles.lofted_posing import JOINTS_PER_MUSCLE, Lofts
@@ -107,7 +107,9 @@ def compile_lofts(
     body = character.body(rig.spec.body)
     skin = character.meshes.index(body)
     painted = {
-        number: painted_weights(rig, ("muscles", "lofted", muscle.name), muscle.painted, body.name)
+        number: painted_values(
+            rig, ("muscles", "lofted", muscle.name, "influence", "painted"), muscle.painted, body.name
+        )
         for number, muscle in enumerate(muscles)
         if muscle.painted
     }

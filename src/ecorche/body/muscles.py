@@ -18,7 +18,7 @@ from ecorche.body.displacement import Displacement, bulge_in_frame
 from ecorche.body.frames import PointSet
 from ecorche.body.garments import garment_transfers
 from ecorche.body.muscle_specs import muscles_of
-from ecorche.body.painting import painted_weights
+from ecorche.body.painting import painted_values
 from ecorche.document.files import Rig
 from ecorche.errors import EcorcheError
 from ecorche.muscles.activation import (
@@ -183,7 +183,12 @@ def compile_muscles(
         weighting=[muscle.reach.weighting for muscle in muscles],
         radius=_radii(muscles),
         painted={
-            number: painted_weights(rig, ("muscles", "named", muscle.name), muscle.reach.painted, body.name)
+            number: painted_values(
+                rig,
+                ("muscles", "named", muscle.name, "influence", "painted"),
+                muscle.reach.painted,
+                body.name,
+            )
             for number, muscle in enumerate(muscles)
             if muscle.reach.painted
         },

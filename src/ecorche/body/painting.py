@@ -130,16 +130,16 @@ def without_weights(rig: Rig, muscle: str) -> Rig:
     return _changed(rig, muscle, found, maps, {n: v for n, v in rig.maps.items() if n not in gone})
 
 
-def painted_weights(rig: Rig, muscle: Sequence[str], name: str, body: str) -> Floats:
-    """The weights that a map says of a muscle, (vertices,).
+def painted_values(rig: Rig, place: Sequence[str], name: str, body: str) -> Floats:
+    """What a map says of every vertex, (vertices,).
 
     Args:
         rig: The rig.
-        muscle: The muscle's place in its file.
+        place: Of the field that names the map, in the rig's file.
         name: The map.
         body: The mesh it has to be painted on.
     """
-    where = spot(rig, (*muscle, "influence", "painted"))
+    where = spot(rig, place)
     if name not in rig.maps:
         raise DocumentError(f"there is no map {name!r}", where=where, remedy="Paint it, or leave it out")
     if rig.spec.maps[name].mesh != body:
