@@ -9,6 +9,7 @@ import typer
 
 from ecorche.cli.activation import ACTIVATION, WITHOUT_MUSCLES, activation_source
 from ecorche.cli.coupling import COUPLING, require_rig_for, with_coupling
+from ecorche.cli.dynamics import DYNAMICS, PREROLL, Swing
 from ecorche.cli.options import MESH, MORPH_TARGETS, TANGENTS, USD_AS, UsdAs
 
 
@@ -17,14 +18,6 @@ class Feet(StrEnum):
 
     directions = "directions"
     planted = "planted"
-
-
-class Swing(StrEnum):
-    """How flesh lags behind the bones."""
-
-    off = "off"
-    oscillation = "oscillation"
-    fat = "fat"
 
 
 class Method(StrEnum):
@@ -61,17 +54,8 @@ def bake(
     activation: str | None = ACTIVATION,
     without_muscles: bool = WITHOUT_MUSCLES,
     coupling: list[str] = COUPLING,
-    dynamics: Swing = typer.Option(
-        Swing.off,
-        help="oscillation: muscles that are meshes swing after the bones; fat: fat swings under the skin. "
-        "Frames then depend on all before.",
-    ),
-    preroll: float = typer.Option(
-        0.0,
-        min=0.0,
-        max=60.0,
-        help="Seconds before the first frame, from bind into its pose: what swings comes to rest.",
-    ),
+    dynamics: Swing = DYNAMICS,
+    preroll: float = PREROLL,
     samples: int = typer.Option(1, min=1, max=64, help="Moments a frame, for motion blur."),
     with_muscles: bool = typer.Option(
         False, "--with-muscles", help="USD points, NPZ: write muscles that are meshes beside the skin."

@@ -10,6 +10,7 @@ import typer
 
 from ecorche.cli.activation import ACTIVATION, WITHOUT_MUSCLES, activation_source
 from ecorche.cli.coupling import COUPLING, require_rig_for, with_coupling
+from ecorche.cli.dynamics import DYNAMICS, PREROLL, Swing
 
 if TYPE_CHECKING:
     from ecorche.body.take import Take
@@ -70,6 +71,8 @@ def render(
     activation: str | None = ACTIVATION,
     without_muscles: bool = WITHOUT_MUSCLES,
     coupling: list[str] = COUPLING,
+    dynamics: Swing = DYNAMICS,
+    preroll: float = PREROLL,
     skeleton: bool = typer.Option(False, "--skeleton", help="Draw the bones over the skin."),
 ) -> None:
     """Draw a take: a film as .mp4 or .gif, one frame or a sheet of frames, layers and views as .png.
@@ -79,7 +82,7 @@ def render(
     from ecorche.base.files import require_folder
     from ecorche.body.perform import perform
     from ecorche.cli.options import listed, picture_size
-    from ecorche.cli.subject import clip_note, line_notes, read_subject, subject_motion
+    from ecorche.cli.subject import clip_note, fat_notes, line_notes, read_subject, subject_motion
     from ecorche.errors import EcorcheError
 
     _refuse_impossible(output, frame, sheet)
@@ -101,6 +104,8 @@ def render(
         rig=rig,
         muscles=not without_muscles,
         activation=None if without_muscles else activation_source(activation, subject),
+        dynamics=dynamics.value,
+        preroll=preroll,
     ).take
     if asked is None and len(views) == 1:
         _draw_skin(output, take, frame, sheet, views[0], pixels, part, skeleton)
@@ -113,7 +118,7 @@ def render(
 
             shown = Layers(take, found=lambda: found_in_skin(subject.character, rig))
         _draw_layers(output, shown, asked, frame, sheet, views, pixels, part, colour, scale, skeleton)
-    for note in (*clip_note(subject.character, chosen, clip), *line_notes(take)):
+    for note in (*clip_note(subject.character, chosen, clip), *line_notes(take), *fat_notes(take)):
         typer.echo(f"note: {note}")
     typer.echo(str(output))
 

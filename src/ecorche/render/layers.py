@@ -96,7 +96,7 @@ class Layer:
 
 
 class Layers:
-    """A take with muscles, and the same without: everything its layers are made of.
+    """A take with muscles or fat that moves, and the same without: everything its layers are made of.
 
     Args:
         result: The take.
@@ -112,12 +112,13 @@ class Layers:
         live = result.frames if isinstance(result.frames, LiveFrames) else None
         kinds = () if live is None else (live.body.muscles, live.body.lofts, live.body.lines)
         self._live = live if any(kind is not None for kind in kinds) else None
+        moved = self._live is not None or (live is not None and live.body.fat is not None)
         self.plain: Frames | None = None
         if plain is not None:
             self.plain = frames_of(plain)
             self._require_alike(plain)
-        elif self._live is not None:
-            self.plain = LiveFrames(self._live.body.without_muscles(), self._live.motion, self._live.posed)
+        elif live is not None and moved:
+            self.plain = LiveFrames(live.body.without_muscles(), live.motion, live.posed)
 
     @property
     def names(self) -> tuple[str, ...]:
