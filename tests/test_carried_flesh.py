@@ -11,6 +11,7 @@ import pytest
 import trimesh
 from benchmarks.muscle_people import PEOPLE, rigged
 
+from belly_muscle import belly_muscle
 from characters import tube
 from conftest import Figure
 from ecorche.base.rotations import matrix_from_xyzw, normalise, xyzw_from_axis_angle
@@ -25,7 +26,6 @@ from ecorche.document.files import Rig
 from ecorche.muscles.loft_mesh import LoftSurfaces, loft_surfaces
 from ecorche.muscles.lofted import LoftedMuscle, Rings
 from ecorche.muscles.lofted_posing import Lofts
-from ecorche.muscles.muscle import Muscle
 from ecorche.muscles.musculature import musculature
 from ecorche.muscles.spindle_mesh import spindle_surfaces
 from ecorche.muscles.spindles_in_flesh import SpindlesInFlesh
@@ -52,21 +52,7 @@ def skin_round(method: str) -> SkinRound:
 
 def spindles(method: str) -> SpindlesInFlesh:
     """A muscle of the template's kind below the front of a tube of two bones, in its flesh."""
-    half = np.array([0.004, 0.02, 0.035, 0.035])
-    muscle = Muscle(
-        name="belly",
-        muscle="belly",
-        group="tube",
-        joints=(0, 1),
-        positions=np.array([[0.0, 0.2, 0.045], [0.0, 0.8, 0.045]]),
-        outward=np.array([0.0, 0.0, 1.0]),
-        thickness=np.stack([half, half[::-1]]),
-        sweep=np.zeros((2, 4, 2)),
-        belly=0.5,
-        scale=1.0,
-        largest_bulge=1.6,
-    )
-    joined, skin = musculature([muscle], LIMB.skeleton), skin_round(method)
+    joined, skin = musculature([belly_muscle()], LIMB.skeleton), skin_round(method)
     surfaces = spindle_surfaces(joined.spindles, rings=RINGS, sides=SIDES)
     return SpindlesInFlesh(joined, surfaces, skin.shares, skin.binding)
 

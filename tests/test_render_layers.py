@@ -13,6 +13,7 @@ import numpy.typing as npt
 import pytest
 from PIL import Image, ImageSequence
 
+from belly_muscle import belly_muscle
 from characters import bending, tube
 from conftest import ROOT
 from ecorche.body.compile import compile_body
@@ -29,7 +30,6 @@ from ecorche.errors import EcorcheError
 from ecorche.io.formats import read_character
 from ecorche.io.keyframes import read_keyframes
 from ecorche.muscles.activation import Constant
-from ecorche.muscles.muscle import Muscle
 from ecorche.muscles.musculature import musculature
 from ecorche.render.camera import direction, facing
 from ecorche.render.colour_bar import ColourBar, activation_bar, displacement_bar
@@ -58,21 +58,7 @@ FAR = (130, 36)
 def _muscled(activation: float = 1.0, frames: int = 1) -> Take:
     """A tube along +Y that bends, with one muscle below its front, +Z."""
     character = tube(rings=33, around=32)
-    half = np.array([0.004, 0.02, 0.035, 0.035])
-    muscle = Muscle(
-        name="belly",
-        muscle="belly",
-        group="tube",
-        joints=(0, 1),
-        positions=np.array([[0.0, 0.2, 0.045], [0.0, 0.8, 0.045]]),
-        outward=np.array([0.0, 0.0, 1.0]),
-        thickness=np.stack([half, half[::-1]]),
-        sweep=np.zeros((2, 4, 2)),
-        belly=0.5,
-        scale=1.0,
-        largest_bulge=1.6,
-    )
-    joined = musculature([muscle], character.skeleton)
+    joined = musculature([belly_muscle()], character.skeleton)
     skin = character.meshes[0]
     assert skin.weights is not None
     still = joined.sections(np.zeros((2, 4, 4)))
