@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import struct
 from collections.abc import Callable
 from dataclasses import replace
@@ -91,6 +92,66 @@ def test_usd_without_binding_is_read_too(tmp_path: Path, man: Character) -> None
     found = read_character(path)
     assert "found by heat" in found.notes[-1]
     assert found.meshes[0].weights is not None
+
+
+@pytest.mark.parametrize("shape", ["skin", "scenery"])
+def test_x3d_whose_joints_list_no_points(tmp_path: Path, man: Character, shape: str) -> None:
+    # of a skin that is no skin the file keeps a shape that merely stands there
+    write_take(tmp_path / "man.x3d", Take(man if shape == "skin" else bare(man)))
+    text = (tmp_path / "man.x3d").read_text(encoding="utf-8")
+    assert ("skinCoordIndex" in text) == (shape == "skin")
+    path = tmp_path / "bare.x3d"
+    path.write_text(re.sub(r"skinCoord(Index|Weight)=(\"[^\"]*\"|'[^']*')", "", text), encoding="utf-8")
+    found = read_character(path)
+    assert "found by heat" in found.notes[-1]
+    assert not any("given to the root" in note for note in found.notes)
+    same = with_automatic_weights(bare(man)).meshes[0].weights
+    (mesh,) = found.meshes
+    assert same is not None
+    assert mesh.weights is not None
+    np.testing.assert_array_equal(mesh.weights.joints, same.joints)
+    np.testing.assert_allclose(mesh.weights.weights, same.weights, atol=1e-4)
+
+
+def test_what_stands_about_an_unbound_x3d_skin_stays_there(tmp_path: Path, man: Character) -> None:
+    floor = triangle_mesh("Floor", [[-1, 0, -1], [1, 0, -1], [0, 0, 1]], [[0, 2, 1]])
+    write_take(tmp_path / "man.x3d", Take(replace(man, meshes=(*man.meshes, SkinnedMesh(floor, None)))))
+    text = (tmp_path / "man.x3d").read_text(encoding="utf-8")
+    path = tmp_path / "bare.x3d"
+    path.write_text(re.sub(r"skinCoord(Index|Weight)=(\"[^\"]*\"|'[^']*')", "", text), encoding="utf-8")
+    skin, still = read_character(path).meshes
+    assert skin.weights is not None
+    assert still.name == "Floor"
+    assert still.weights is None
+
+
+@pytest.mark.parametrize("where", ["world", "torso"])
+def test_a_mujoco_model_whose_hide_is_a_mesh(data: Path, tmp_path: Path, where: str) -> None:
+    text = (data / "dog" / "dog.xml").read_text(encoding="utf-8")
+    asset, beside = '<skin name="skin" file="../dog_skin.skn"/>', '<freejoint name="root"/>'
+    assert asset in text
+    text = text.replace(asset, '<mesh name="hide" file="../SKINbody.stl"/>')
+    text = text.replace('meshdir="bones/"', f'meshdir="{data.resolve() / "dog" / "bones"}/"')
+    geometry = '<geom name="hide" type="mesh" mesh="hide" pos="{}" contype="0" conaffinity="0"/>'
+    if where == "world":
+        text = text.replace("<worldbody>", "<worldbody>" + geometry.format("0 0 0"))
+    else:
+        text = text.replace(beside, beside + geometry.format("-0.040403 0 -0.41522"))
+    path = tmp_path / "dog.xml"
+    path.write_text(text, encoding="utf-8")
+    dog = read_character(path)
+    assert "those of 'hide' are found by heat from 60 bones" in dog.notes[-1]
+    assert len(dog.meshes) == 163
+    hide = dog.body()
+    assert hide.name == "hide"
+    assert hide.weights is not None
+    joints, weights = hide.weights.padded()
+    names = np.array(dog.skeleton.names)[joints[np.arange(len(joints)), weights.argmax(axis=1)]]
+    points = hide.mesh.points
+    # paws with feet and hands, the head with the skull, each on its own side
+    low = points[:, 1] < 0.03
+    assert all("foot" in n or "toe" in n or "hand" in n or "finger" in n for n in np.unique(names[low]))
+    assert all(n.endswith("_L") for n in np.unique(names[low & (points[:, 2] < 0.0)]))
 
 
 def test_the_commands_take_such_a_file_and_write_one_with_weights(data: Path, tmp_path: Path) -> None:

@@ -156,7 +156,7 @@ def test_inline_skin_uv_colour_and_notes(tmp_path: Path) -> None:
     [
         ("nonsense", r"MuJoCo does not accept it \(XML parse error"),
         ("<x3d/>", r"MuJoCo does not accept it \(XML Error: Unrecognized"),
-        ("<mujoco/>", "the model has no skin. Add a <skin> element"),
+        ("<mujoco/>", "the model has no skin, and no mesh that its bodies lie in. Add a <skin> element"),
         (SKIN_XML.replace('body="b" b', 'body="c" b'), r"MuJoCo does not accept it .*body 'c'"),
         (SKIN_XML.replace("0 1 2", "0 1 7"), "MuJoCo does not accept it"),
     ],

@@ -38,6 +38,12 @@ def with_automatic_weights(character: Character) -> Character:
     return _weighted(character, *found)
 
 
+def weighted_if_bones_lie_in_it(character: Character) -> Character:
+    """A character with weights where a mesh without any has bones in it; else as it was."""
+    found = _body(character)
+    return character if found is None else _weighted(character, *found)
+
+
 def reweighted(character: Character) -> Character:
     """A character with weights by heat in place of those it has.
 

@@ -9,7 +9,7 @@ A ``.skn`` file alone has no tree: the MJCF beside it that names it is used, els
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +32,8 @@ Y_UP = np.array([[1.0, 0, 0, 0], [0, 0, 1.0, 0], [0, -1.0, 0, 0], [0, 0, 0, 1.0]
 
 GREY = (0.5, 0.5, 0.5, 1.0)  # MuJoCo's default colour
 
+LEAST_WITHIN = 0.5
+"""A mesh is a skin if so many of a model's bodies, as a share, are where it is."""
 LARGEST_PART = 1 << 27
 """Elements of a texture, height field or table that a model may ask for."""
 
@@ -67,10 +69,6 @@ def _from_mjcf(path: Path) -> Character:
     skins = [
         (_name(model, "SKIN", i) or f"skin_{i}", _compiled_skin(model, i, tree)) for i in range(model.nskin)
     ]
-    if not skins:
-        raise ReadError(
-            "the model has no skin", where=path, remedy="Add a <skin> element, or give another character"
-        )
     notes += [
         f"Skin {name!r} is inflated by {model.skin_inflate[i]:.3g} m in MuJoCo's pictures; here it is not."
         for i, (name, _) in enumerate(skins)
@@ -84,7 +82,7 @@ def _from_mjcf(path: Path) -> Character:
         for i, (name, skin) in enumerate(skins)
     ]
     meshes += _bone_meshes(model, skeleton, looks, used)
-    return Character(
+    made = Character(
         name=path.stem,
         skeleton=skeleton,
         meshes=tuple(meshes),
@@ -93,6 +91,33 @@ def _from_mjcf(path: Path) -> Character:
         source=str(path),
         up_axis="Z",
     )
+    return made if skins else _with_skin(made)
+
+
+def _with_skin(character: Character) -> Character:
+    """A character without any skin whose one mesh that its bodies lie in becomes one, with weights by heat."""
+    from ecorche.body.automatic_weights import with_automatic_weights
+    from ecorche.skin.heat_weights import bones_within
+
+    heads = character.skeleton.bind_world[:, :3, 3]
+    most, chosen = 0, -1
+    for number, mesh in enumerate(character.meshes if len(heads) > 1 else ()):
+        low, high = mesh.mesh.points.min(axis=0), mesh.mesh.points.max(axis=0)
+        if ((heads > low) & (heads < high)).all(axis=1).mean() < LEAST_WITHIN:
+            continue  # a bone, or something that stands about
+        bones, _ = bones_within(character.skeleton, mesh.mesh.points, mesh.mesh.triangles())
+        if len(bones) > most:
+            most, chosen = len(bones), number
+    if chosen < 0:
+        raise ReadError(
+            "the model has no skin, and no mesh that its bodies lie in",
+            where=character.source,
+            remedy="Add a <skin> element, or a mesh geometry round its bodies",
+        )
+    meshes, skin = list(character.meshes), character.meshes[chosen].mesh
+    found = with_automatic_weights(replace(character, meshes=(SkinnedMesh(skin, None),)))
+    (meshes[chosen],) = found.meshes
+    return replace(found, meshes=tuple(meshes))
 
 
 def _from_skn(path: Path) -> Character:

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from ecorche.base.names import suggestion
-from ecorche.body.character import Character
+from ecorche.body.character import Character, SkinnedMesh
 from ecorche.errors import EcorcheError, MotionError, ReadError
 from ecorche.io.x3d.motion import read_motions
 from ecorche.io.x3d.nodes import HUMANOIDS, JOINTS, SEGMENTS, SITES, Scene
@@ -33,12 +34,12 @@ def read_character(path: Path) -> Character:
         scene = _read_scene(path)
         humanoid = find_humanoid(scene)
         looks = Looks(scene)
-        meshes = read_meshes(scene, humanoid, looks)
+        skin, others = read_meshes(scene, humanoid, looks)
         motions = read_motions(scene, humanoid)
-        return Character(
+        made = Character(
             path.stem,
             humanoid.skeleton,
-            meshes,
+            skin,
             motions,
             tuple(looks.materials),
             tuple(looks.images),
@@ -46,6 +47,7 @@ def read_character(path: Path) -> Character:
             source=str(path),
             metres_per_unit=scene.metres_per_unit,
         )
+        return _weighted(made, others)
 
 
 def read_motion(path: Path, clip: str | None = None) -> Motion:
@@ -79,6 +81,21 @@ def _read_scene(path: Path) -> Scene:
         raise ReadError("the file is empty", where=path.name, remedy="Export it again")
     # what is inside decides, since both suffixes are used for both
     return read_vrml(path, data) if data[:1] == b"#" or data[:2] == b"\x1f\x8b" else read_xml(path, data)
+
+
+def _weighted(character: Character, others: tuple[SkinnedMesh, ...]) -> Character:
+    """The character with its other meshes, and with weights where its skin has none.
+
+    A file that has no skin may have one that merely stands where the skeleton is.
+    """
+    from ecorche.body.automatic_weights import weighted_if_bones_lie_in_it, with_automatic_weights
+
+    if any(mesh.weights is None for mesh in character.meshes):
+        character = with_automatic_weights(character)
+    whole = replace(character, meshes=(*character.meshes, *others))
+    if any(mesh.weights is not None for mesh in whole.meshes):
+        return whole
+    return weighted_if_bones_lie_in_it(whole)
 
 
 def _notes(scene: Scene, humanoid: Humanoid) -> list[str]:

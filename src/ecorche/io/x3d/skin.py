@@ -29,7 +29,10 @@ from ecorche.io.x3d.nodes import (
 )
 from ecorche.io.x3d.shapes import Ints, Looks, Polygons, points_of, polygons, shape_name, uv_attribute
 from ecorche.io.x3d.skeleton import Humanoid
-from ecorche.skin.weights import weights_from_entries
+from ecorche.skin.weights import SkinWeights, weights_from_entries
+
+Entries = tuple[Ints, Ints, Floats]
+"""Points of the skin, joints that move them, and how much."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,10 +48,16 @@ class _Part:
     places: Ints | None  # the number each face had in its mesh
 
 
-def read_meshes(scene: Scene, humanoid: Humanoid, looks: Looks) -> tuple[SkinnedMesh, ...]:
-    """All meshes: the skin's, those on segments, then what stands about in the scene."""
+def read_meshes(
+    scene: Scene, humanoid: Humanoid, looks: Looks
+) -> tuple[tuple[SkinnedMesh, ...], tuple[SkinnedMesh, ...]]:
+    """The skin's meshes, without weights where no joint lists its points; and all others.
+
+    These are first the shapes on segments, then what stands about in the scene.
+    """
     taken: set[str] = set()
-    meshes = _skin_meshes(scene, humanoid, looks, taken)
+    skin = _skin_meshes(scene, humanoid, looks, taken)
+    meshes: list[SkinnedMesh] = []
     joints = humanoid.skeleton.joint_count
     for shape, joint, place in humanoid.shapes:
         name = shape_name(shape) or (humanoid.skeleton.names[joint] if joint >= 0 else "shape")
@@ -69,7 +78,7 @@ def read_meshes(scene: Scene, humanoid: Humanoid, looks: Looks) -> tuple[Skinned
             mesh = _plain_mesh(scene, humanoid, looks, node, unit @ world, name)
             if mesh is not None:
                 meshes.append(SkinnedMesh(mesh, None))
-    return tuple(meshes)
+    return tuple(skin), tuple(meshes)
 
 
 def _plain_mesh(
@@ -118,17 +127,15 @@ def _skin_meshes(scene: Scene, humanoid: Humanoid, looks: Looks, taken: set[str]
     points = transform_points(humanoid.world, points_of(scene, coordinates)).astype(np.float32)
     if not len(points):
         return []
-    vertices, joints, weights = _entries(scene, humanoid, len(points))
+    entries = _entries(scene, humanoid, len(points))
     parts = _parts(scene, humanoid, coordinates, len(points))
     meshes = []
     groups = sorted({(p.start, p.count) for p in parts}) or [(0, len(points))]
     for start, count in groups:
         own = [p for p in parts if (p.start, p.count) == (start, count)]
-        inside = (vertices >= start) & (vertices < start + count)
-        entries = vertices[inside] - start, joints[inside], weights[inside]
-        skin = weights_from_entries(*entries, count, humanoid.skeleton.joint_count, scene.path.name)
+        skin = None if entries is None else _weights(scene, humanoid, entries, start, count)
         name = (shape_name(own[0].shape) if own and (len(own) == 1 or own[0].written) else None) or "skin"
-        if skin.normalised:
+        if skin is not None and skin.normalised:
             humanoid.notes.append(
                 f"the weights of {skin.normalised} vertices of {name!r} did not sum to one: normalised"
             )
@@ -138,8 +145,21 @@ def _skin_meshes(scene: Scene, humanoid: Humanoid, looks: Looks, taken: set[str]
     return meshes
 
 
-def _entries(scene: Scene, humanoid: Humanoid, count: int) -> tuple[Ints, Ints, Floats]:
-    """Every (point, joint, weight) of the skin; points no joint moves are given to the root."""
+def _weights(scene: Scene, humanoid: Humanoid, entries: Entries, start: int, count: int) -> SkinWeights:
+    """Those of some points of the skin that follow each other."""
+    vertices, joints, weights = entries
+    own = (vertices >= start) & (vertices < start + count)
+    joint_count = humanoid.skeleton.joint_count
+    return weights_from_entries(
+        vertices[own] - start, joints[own], weights[own], count, joint_count, scene.path.name
+    )
+
+
+def _entries(scene: Scene, humanoid: Humanoid, count: int) -> Entries | None:
+    """Every (point, joint, weight) of the skin; points no joint moves are given to the root.
+
+    None where no joint moves any.
+    """
     rows: list[Ints] = []
     joints: list[Ints] = []
     weights: list[Floats] = []
@@ -153,6 +173,8 @@ def _entries(scene: Scene, humanoid: Humanoid, count: int) -> tuple[Ints, Ints, 
         joints.append(np.full(len(index), number))
         weights.append(weight)
     vertex, weight = np.concatenate(rows), np.concatenate(weights)
+    if not weight.any():
+        return None
     alone = np.flatnonzero(np.bincount(vertex, weights=weight, minlength=count) <= 0.0)
     if len(alone):
         humanoid.notes.append(
