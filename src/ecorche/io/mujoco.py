@@ -95,7 +95,7 @@ def _from_mjcf(path: Path) -> Character:
 
 
 def _with_skin(character: Character) -> Character:
-    """A character without any skin whose one mesh that its bodies lie in becomes one, with weights by heat."""
+    """A character without skin: the mesh that most of its bodies lie in becomes it, with weights by heat."""
     from ecorche.body.automatic_weights import with_automatic_weights
     from ecorche.skin.heat_weights import bones_within
 
