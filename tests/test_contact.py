@@ -62,6 +62,25 @@ def test_what_does_not_give_way_presses_the_other_side_alone() -> None:
     assert contact.passed(moved, normals)[gives].max() < 0.001
 
 
+def test_skin_behind_skin_at_bind_stays_where_it_is_but_goes_no_deeper() -> None:
+    ball = trimesh.creation.icosphere(4, radius=0.06)
+    one, faces = np.asarray(ball.vertices, np.float32), np.asarray(ball.faces, np.int64)
+    triangles = np.concatenate([faces, faces + len(one)])
+    normals = (np.concatenate([one, one]) / 0.06).astype(np.float32)
+
+    def apart(far: float) -> Points:
+        return np.concatenate([one, one + np.array([far, 0.0, 0.0], np.float32)]).astype(np.float32)
+
+    bind = apart(0.1192)
+    contact = SkinContact(bind, normals, triangles, two_rings(bind, triangles))
+    assert contact.passed(bind, normals).max() > 0.0007
+    assert not contact.correction(bind, normals).any()
+    nearer = apart(0.108)
+    moved = nearer + contact.correction(nearer, normals)[:, None] * normals
+    assert contact.passed(nearer, normals).max() > 0.011
+    assert contact.passed(moved, normals).max() < 0.0018
+
+
 def test_thin_parts_are_left_alone() -> None:
     plate = trimesh.creation.box((0.2, 0.2, 0.01)).subdivide_loop(3)
     points, triangles = np.asarray(plate.vertices, np.float32), np.asarray(plate.faces, np.int64)

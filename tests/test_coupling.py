@@ -8,12 +8,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import trimesh
 from benchmarks.muscle_people import motion_file, rigged
 from benchmarks.skin_over_muscles import FEEL, Beneath, accelerations
+from scipy.spatial.distance import pdist
 from typer.testing import CliRunner
 
 from conftest import Figure
+from ecorche.base.mesh import triangle_mesh
 from ecorche.base.threads import at_most_threads
+from ecorche.body.character import SkinnedMesh
+from ecorche.body.compile import compile_body
 from ecorche.body.evaluate import Pose, evaluate
 from ecorche.body.live_frames import LiveFrames
 from ecorche.body.perform import perform
@@ -23,6 +28,7 @@ from ecorche.document.files import Rig, read_rig
 from ecorche.document.spec import MapRef, RigSpec
 from ecorche.errors import DocumentError
 from ecorche.io.formats import read_motion
+from ecorche.skin.weights import rigid_weights
 
 MAN = Path("human/male_muscular_cmu_mb.glb")
 HELD = 42
@@ -49,6 +55,22 @@ def test_bind_is_exact(data: Path, everywhere: str) -> None:
     frame = evaluate(body, Pose(body.character.skeleton.bind_local))
     for mesh, points in zip(body.character.meshes, frame.points, strict=True):
         assert points.tobytes() == mesh.mesh.points.tobytes()
+
+
+def test_a_mesh_on_one_joint_stays_stiff_when_that_joint_twists(data: Path) -> None:
+    character, rig = rigged(data / MAN)
+    forearm = character.skeleton.names.index("LeftForeArm")
+    rod = trimesh.creation.cylinder(0.02, 0.3).subdivide().subdivide()
+    points = np.asarray(rod.vertices, np.float32) @ np.array(
+        [[0, 1, 0], [0, 0, 1], [1, 0, 0]], np.float32
+    ) + character.skeleton.bind_world[forearm, :3, 3].astype(np.float32)
+    bone = SkinnedMesh(triangle_mesh("bone", points, rod.faces), rigid_weights(len(points), forearm))
+    with_bone = replace(character, meshes=(*character.meshes, bone))
+    body = compile_body(with_bone, rig=coupled(rig))
+    local = with_bone.skeleton.bind_local.copy()
+    local[forearm] = local[forearm] @ np.diag([-1.0, -1.0, 1.0, 1.0])
+    moved = evaluate(body.without_muscles(), Pose(local)).points[-1]
+    assert np.abs(pdist(moved) - pdist(points)).max() < 1e-6
 
 
 def test_skin_follows_muscles_where_the_region_says_so(data: Path) -> None:

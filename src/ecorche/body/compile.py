@@ -18,6 +18,7 @@ from ecorche.errors import MeshError
 from ecorche.skin.hybrid import HybridSkinning
 from ecorche.skin.methods import Skinning, make_skinning
 from ecorche.skin.normals import Normals
+from ecorche.skin.weights import is_rigid
 
 if TYPE_CHECKING:
     from ecorche.body.coupling import BodyCoupling
@@ -208,13 +209,16 @@ def _mesh_skinning(character: Character, mesh: SkinnedMesh, method: str) -> Skin
 
 
 def _methods(character: Character, asked: str | None, rig: Rig | None) -> list[str]:
-    """How each mesh is skinned."""
+    """How each mesh is skinned; one that hangs on a single joint, such as a bone, stays as stiff as it is."""
     usual = "linear"
     if rig is not None:
         asked, coupling = asked or rig.spec.skinning.method, rig.spec.coupling
         if not {coupling.everywhere, *coupling.regions.values()}.isdisjoint(("height_field", "fascia")):
             usual = "contour"
-    return [asked or mesh.skinning or usual for mesh in character.meshes]
+    return [
+        asked or mesh.skinning or ("linear" if mesh.weights and is_rigid(mesh.weights) else usual)
+        for mesh in character.meshes
+    ]
 
 
 def _require_distinct_names(character: Character) -> None:

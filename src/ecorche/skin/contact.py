@@ -5,8 +5,8 @@ has passed through skin, by as much. Either side gives way by half along its nor
 out beside the contact, over a stretch around it, so that the volume stays: flesh that folds bulges.
 
 Every part of a body has its own far side behind it: lines go back a quarter as far as that is at bind,
-so that fingers and ears do not take themselves for others. The lines ask the tree of `ray_tree`, not all
-pairs.
+so that fingers and ears do not take themselves for others. Skin that is behind skin at bind already, as in
+many a mouth, may stay as deep there as it is. The lines ask the tree of `ray_tree`, not all pairs.
 """
 
 from __future__ import annotations
@@ -74,6 +74,7 @@ class SkinContact:
         behind = self._tree.cast(points - beneath * normals, -normals, far)
         thick = np.where(behind.triangles >= 0, beneath + behind.distances, far)
         self._reach = (_OF_THICKNESS * thick).astype(np.float32)
+        self._resting = self.passed(points, normals)[self._looking]
         faces = np.asarray(triangles, np.int64)
         area = np.linalg.norm(
             np.cross(points[faces[:, 1]] - points[faces[:, 0]], points[faces[:, 2]] - points[faces[:, 0]]),
@@ -95,7 +96,9 @@ class SkinContact:
     def correction(self, points: Points, normals: Points) -> Points:
         """How far each vertex moves along its normal [m], (vertices,)."""
         nothing = np.zeros(self._rings.place_count, np.float32)
-        skin = _SkinThroughSkin(self._tree, self._rings, self._looking, self._reach, self._remembered)
+        skin = _SkinThroughSkin(
+            self._tree, self._rings, self._looking, self._reach, self._resting, self._remembered
+        )
         skin.begin(points, normals)
         pressed = self._pressed(skin, nothing, nothing)
         if not (pressed > 0.0).any():
@@ -130,14 +133,15 @@ class _SkinThroughSkin:
         rings: Its neighbours.
         looking: Vertices whose lines are asked.
         reach: How far each vertex's line goes [m], (vertices,).
+        resting: How far those that look are behind skin at bind [m], which does not count, (looking,).
         remembered: The leaf each vertex's line met last, (vertices,).
     """
 
     def __init__(
-        self, tree: RayTree, rings: TwoRings, looking: Ints, reach: Points, remembered: Ints
+        self, tree: RayTree, rings: TwoRings, looking: Ints, reach: Points, resting: Points, remembered: Ints
     ) -> None:
         self._tree, self._rings, self._looking = tree, rings, looking
-        self._reach, self._remembered = reach, remembered
+        self._reach, self._resting, self._remembered = reach, resting, remembered
 
     def begin(self, points: Points, normals: Points) -> None:
         """With a skin where nothing gives way, (vertices, 3)."""
@@ -160,7 +164,7 @@ class _SkinThroughSkin:
             self._ask(again, now)
             self._by = by
         found = np.zeros(rings.place_count, np.float32)
-        found[rings.place[self._looking]] = np.maximum(-self._distances, np.float32(0.0))
+        found[rings.place[self._looking]] = np.maximum(-self._distances - self._resting, np.float32(0.0))
         return found
 
     def _ask(self, which: Ints, points: Points) -> None:
