@@ -21,6 +21,7 @@ from ecorche.cli import (
     render,
     rig,
     sample,
+    skin,
     weights,
 )
 from ecorche.errors import EcorcheError
@@ -82,6 +83,7 @@ for _verb in (
     check.check,
     rig.rig,
     rebind.rebind,
+    skin.skin,
     weights.weights,
     muscles.muscles,
     curves.activation,

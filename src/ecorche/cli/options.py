@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -105,6 +106,22 @@ def use_threads(count: int | None) -> None:
             f"{count} threads were asked for", where="--threads", remedy=f"Choose 1 to {limit}"
         )
     numba.set_num_threads(count)
+
+
+@contextmanager
+def working(what: str) -> Iterator[Callable[[str], object]]:
+    """A word on the error stream while something takes long; nothing where nobody watches.
+
+    Gives a function that changes the word.
+    """
+    from rich.console import Console
+
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield lambda _: None
+        return
+    with console.status(what) as status:
+        yield status.update
 
 
 def progress_bar() -> Bar:

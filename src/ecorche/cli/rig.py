@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
 
@@ -89,7 +87,7 @@ def rig(
     import time
 
     from ecorche.body.rig import create_rig
-    from ecorche.cli.options import joint_mapping
+    from ecorche.cli.options import joint_mapping, working
     from ecorche.cli.subject import character_in, weights_found, write_figure
     from ecorche.document.files import read_rig, require_rig_name, write_rig
 
@@ -127,9 +125,9 @@ def rig(
         from ecorche.body.anatomy_rig import with_anatomy
         from ecorche.io.anatomy_folder import bones_of_character, read_anatomy_folder
 
-        with _working("reading the anatomy"):
+        with working("reading the anatomy"):
             folder = read_anatomy_folder(anatomy, subject.up_axis, subject.metres_per_unit)
-        with _working(f"building {len(folder.muscles)} muscles on action lines"):
+        with working(f"building {len(folder.muscles)} muscles on action lines"):
             made, built = with_anatomy(made, subject, folder, bones_of_character(subject), bulk=bulk or 1.0)
         told += built.told()
     elif muscles is not Muscles.extract and not without_muscles:
@@ -152,25 +150,25 @@ def rig(
                     f"not taken over, each skin shows its own: {len(given.spec.muscles.lofted)} muscles found"
                     f" in the skin of {given.spec.name!r}"
                 )
-        with _working("fitting muscles under the skin"):
+        with working("fitting muscles under the skin"):
             made, report = with_muscles(made, subject, placement, gains=gains)
         told += report.lines()
         if as_lines is not None:
             from ecorche.body.as_lines import as_lines as with_lines
 
-            with _working("giving the muscles meshes and action lines"):
+            with working("giving the muscles meshes and action lines"):
                 made, changed = with_lines(made, subject, as_lines.value, bulk=bulk or 1.0)
             told += changed.lines()
     if muscles is Muscles.extract and not without_muscles:
         from ecorche.body.extract_muscles import with_extracted_muscles
 
-        with _working("finding muscles in the skin"):
+        with working("finding muscles in the skin"):
             made, found = with_extracted_muscles(made, subject, gains=gains, keep=keep)
         told += found.lines()
     elif muscles is Muscles.both and not without_muscles:
         from ecorche.body.adjust_template import with_adjusted_muscles
 
-        with _working("finding muscles in the skin"):
+        with working("finding muscles in the skin"):
             made, adjusted = with_adjusted_muscles(made, subject, keep=keep)
         told += adjusted.lines()
     made = with_coupling(made, coupling, subject)
@@ -178,7 +176,7 @@ def rig(
         from ecorche.body.body_type import shaped, with_type
 
         made = with_type(made, bulk=bulk, fat=fat)
-        with _working("giving the skin its shape"):
+        with working("giving the skin its shape"):
             told += shaped(subject, made).lines()
     spec = write_rig(target, made)
     for line in told:
@@ -237,19 +235,6 @@ def _require_anatomy_alone(anatomy: Path | None, character: Path | None, other: 
         raise EcorcheError(
             "an anatomy needs the character it was modelled for", where="--anatomy", remedy="Name its file"
         )
-
-
-@contextmanager
-def _working(what: str) -> Iterator[None]:
-    """A word on the error stream while something takes long; nothing where nobody watches."""
-    from rich.console import Console
-
-    console = Console(stderr=True)
-    if not console.is_terminal:
-        yield
-        return
-    with console.status(what):
-        yield
 
 
 def muscle_gains(texts: list[str]) -> dict[str, float]:

@@ -130,8 +130,8 @@ class Ecorche:
     carries: npt.NDArray[np.bool_]
 
 
-def figure_ecorche(skeleton: Skeleton, muscles: Musculature, bones: BoneSurface) -> Ecorche:
-    """Bones, muscles, pads and fillings of both sides."""
+def figure_firm(skeleton: Skeleton, bones: BoneSurface) -> Ecorche:
+    """Bones, pads and fillings of both sides, bones first."""
     heads = dict(zip(skeleton.names, skeleton.bind_world[:, :3, 3], strict=True))
     tips = dict(zip(skeleton.names, skeleton.tail_positions(), strict=True))
     points, triangles, joints = [bones.points], [bones.triangles], [*bones.joints]
@@ -156,9 +156,19 @@ def figure_ecorche(skeleton: Skeleton, muscles: Musculature, bones: BoneSurface)
     for tube, joint in filling(heads):
         middle = not tube.centres[:, 0].any()
         (add if middle else add_both)(*tube_surface(tube, PAD_SIDES), joint, carrying=joint in SOFT)
-    firm = TriangleSurface(np.concatenate(points), np.concatenate(triangles))
-    add(*_muscle_surfaces(muscles, firm), "")
     return Ecorche(np.concatenate(points), np.concatenate(triangles), tuple(joints), np.concatenate(carries))
+
+
+def figure_ecorche(skeleton: Skeleton, muscles: Musculature, bones: BoneSurface) -> Ecorche:
+    """Bones, muscles, pads and fillings of both sides."""
+    firm = figure_firm(skeleton, bones)
+    points, triangles = _muscle_surfaces(muscles, TriangleSurface(firm.points, firm.triangles))
+    return Ecorche(
+        np.concatenate([firm.points, points]),
+        np.concatenate([firm.triangles, triangles + len(firm.points)]),
+        (*firm.joints, *("",) * len(points)),
+        np.concatenate([firm.carries, np.zeros(len(points), bool)]),
+    )
 
 
 def figure_skin(skeleton: Skeleton, ecorche: Ecorche) -> SkinSurface:
