@@ -10,7 +10,7 @@ from scipy.spatial.transform import Rotation
 
 from ecorche.base.threads import at_most_threads
 from ecorche.errors import EcorcheError, MeshError
-from ecorche.muscles.lines import mapping
+from ecorche.muscles.lines import line_mesh, mapping
 from ecorche.muscles.lines.attached import Attached
 from ecorche.muscles.lines.contraction import (
     along_nodes,
@@ -24,6 +24,7 @@ from ecorche.muscles.lines.frames import LineFrames, line_frames
 from ecorche.muscles.lines.line_mesh import LineMeshes, PosedLineMeshes
 from ecorche.muscles.lines.mapping import map_to_line, mean_weights
 from ecorche.muscles.lines.muscle_on_lines import muscle_on_lines
+from ecorche.muscles.lines.unfold import unfold
 from line_muscles import bent, mesh_volume, spindle, straight_line, tube
 
 Floats = npt.NDArray[np.float64]
@@ -252,12 +253,20 @@ def turned_over_at(degrees: float) -> int:
 
 
 def test_a_broad_muscle_bent_sharply_does_not_turn_over(monkeypatch: pytest.MonkeyPatch) -> None:
-    """By 70° it does not; with the frames at the place itself, text 002's, it does at 60° already."""
+    """By 70° it does not; with the frames at the place itself, text 002's, it does at 60° already.
+
+    What is turned over then is laid open again.
+    """
+    with monkeypatch.context() as without:
+        without.setattr(line_mesh, "unfold", lambda *_: 0)
+        assert turned_over_at(70.0) == 0
+        without.setattr(
+            mapping, "mean_weights", lambda at, along, reach: mean_weights(at, along, 0.0 * reach)
+        )
+        assert turned_over_at(60.0) > 10
+        without.setattr(line_mesh, "unfold", unfold)
+        assert turned_over_at(60.0) == 0
     assert turned_over_at(70.0) == 0
-    monkeypatch.setattr(
-        mapping, "mean_weights", lambda at, along, reach: mean_weights(at, along, 0.0 * reach)
-    )
-    assert turned_over_at(60.0) > 10
 
 
 def test_any_number_of_threads_gives_the_same_bytes_and_a_batch_the_same_as_single_frames() -> None:

@@ -28,10 +28,10 @@ from scipy.spatial import cKDTree
 
 from ecorche.base.distance_grid import DistanceGrid, distance_grid
 from ecorche.muscles.bone import Bone
+from ecorche.muscles.lines.flesh_surface import Surface, lengths
 from ecorche.muscles.lines.give_way_bones import Flesh, Grids, Near
 from ecorche.muscles.lines.give_way_passes import find_near, relax
 from ecorche.muscles.lines.muscle_on_lines import MuscleOnLines
-from ecorche.muscles.lines.surface_graph import SurfaceGraph
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int32]
@@ -46,12 +46,6 @@ MARGIN = 0.003
 """How far vertices may move at least until a bone that was not near is, as a share of that extent."""
 CHUNK = 32
 """Vertices for which is asked together what bones are near."""
-FIRMNESS = 3
-"""As so many neighbours, both ways, counts who faces away on the other side of a sheet."""
-FACING = -0.5
-"""Cosine between normals below which two vertices face away from each other."""
-
-
 BESIDE = 0.007
 """How near to a muscle a bone lies beside it at bind, on whatever side, as a share of that extent."""
 MARKS = 8
@@ -66,13 +60,11 @@ class GivingWay:
     Args:
         bones: All bones, at least one.
         muscles: Bound to lines.
-        starts: Vertices of muscle m are ``starts[m]`` to ``starts[m + 1] − 1``, (M + 1,).
-        bind: All vertices at bind [m], (V, 3).
+        surface: Theirs.
     """
 
-    def __init__(
-        self, bones: Sequence[Bone], muscles: Sequence[MuscleOnLines], starts: Ints, bind: Floats
-    ) -> None:
+    def __init__(self, bones: Sequence[Bone], muscles: Sequence[MuscleOnLines], surface: Surface) -> None:
+        bind = surface.bind
         self.bones = tuple(bones)
         self.joints = np.array([bone.joint for bone in bones], np.int32)
         low = np.array([bone.points.min(axis=0) for bone in bones])
@@ -82,7 +74,7 @@ class GivingWay:
         self._middle, self._half = 0.5 * (low + high), 0.5 * (high - low) + MARGIN * self._extent
         self._grids: dict[int, DistanceGrid] = {}
         self._packed = _packed([], [])
-        self._flesh = _flesh(muscles, starts, bind, self._extent)
+        self._flesh = _flesh(surface, muscles, self._extent)
         at_bind = self._depths(bind, np.zeros((int(self.joints.max()) + 1, 4, 4)))[1]
         self._flesh = self._flesh._replace(allowed=at_bind + SLACK * self._extent)
         self._beside = _beside(self.bones, muscles, BESIDE * self._extent)
@@ -178,50 +170,34 @@ def _marks(points: Floats) -> Floats:
     return np.array([points[part].mean(axis=0) for part in parts])
 
 
-def _flesh(muscles: Sequence[MuscleOnLines], starts: Ints, bind: Floats, extent: float) -> Flesh:
+def _flesh(surface: Surface, muscles: Sequence[MuscleOnLines], extent: float) -> Flesh:
     fades = FADES * extent
-    place, ends, stays, held, order, cuts, owner, faces = [], [], [], [], [], [], [], []
-    for number, (muscle, (a, b)) in enumerate(zip(muscles, pairwise(starts.tolist()), strict=True)):
-        points = bind[a:b]
-        graph = SurfaceGraph(points, muscle.triangles)
-        first = np.unique(graph.merged, return_index=True)[1]
-        own = first[graph.merged]
-        edges = first[graph.edges].reshape(-1, 2)
-        facing = _across(points, muscle.triangles, own, _lengths(points, edges))
-        pairs = np.concatenate([edges, np.repeat(facing, FIRMNESS, axis=0)])
-        pairs = np.concatenate([pairs, pairs[:, ::-1]])
-        pairs = pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
-        sits = np.bincount(own, (muscle.hold >= 1.0 - 1e-12).any(axis=1), b - a)[own] > 0.0
-        # the mean over neighbours differs by a quarter of Δu times the mean square of the edges
-        square = np.bincount(pairs[:, 0], _lengths(points, pairs) ** 2, b - a)
-        place.append(own + a)
-        faces.append(own[muscle.triangles] + a)
-        ends.append(pairs + a)
-        stays.append(square / (4.0 * fades**2))
-        held.append(sits)
-        order.append(_near_each_other(points) + a)
-        cuts.append(np.arange(a, b, CHUNK))
-        owner.append(np.full(len(cuts[-1]), number))
-    ways, chunks = np.concatenate(ends), np.concatenate([*cuts, [len(bind)]])
-    in_order = np.concatenate(order)
-    chunk = np.empty(len(bind), np.int32)
+    bind, count = surface.bind, len(surface.bind)
+    # the mean over neighbours differs by a quarter of Δu times the mean square of the edges
+    owner = np.repeat(np.arange(count), np.diff(surface.near_starts))
+    square = np.bincount(owner, lengths(bind, np.stack([owner, surface.near], axis=1)) ** 2, count)
+    ranges = list(pairwise(surface.starts.tolist()))
+    in_order = np.concatenate([_near_each_other(bind[a:b]) + a for a, b in ranges])
+    cuts = [np.arange(a, b, CHUNK) for a, b in ranges]
+    chunks = np.concatenate([*cuts, [count]])
+    chunk = np.empty(count, np.int32)
     chunk[in_order] = np.repeat(np.arange(len(chunks) - 1), np.diff(chunks))
     return Flesh(
-        starts,
-        np.concatenate(place).astype(np.int32),
-        np.searchsorted(ways[:, 0], np.arange(len(bind) + 1)).astype(np.int32),
-        ways[:, 1].astype(np.int32),
-        np.concatenate(stays),
-        np.concatenate(held),
-        np.zeros(len(bind)),
+        surface.starts,
+        surface.place,
+        surface.near_starts,
+        surface.near,
+        square / (4.0 * fades**2),
+        surface.held,
+        np.zeros(count),
         bind,
         np.array([_thickness(muscle) for muscle in muscles]) + REACH * extent,
         in_order.astype(np.int32),
         chunks.astype(np.int32),
-        np.concatenate(owner).astype(np.int32),
+        np.repeat(np.arange(len(cuts)), [len(cut) for cut in cuts]).astype(np.int32),
         chunk,
-        np.cumsum([0, *map(len, faces)]).astype(np.int32),
-        np.concatenate(faces).astype(np.int32),
+        surface.triangle_starts,
+        surface.triangles,
     )
 
 
@@ -230,30 +206,6 @@ def _thickness(muscle: MuscleOnLines) -> float:
     a, b, c = np.moveaxis(muscle.points[muscle.closed] - muscle.points[0], 1, 0)
     area = 0.5 * float(np.linalg.norm(np.cross(b - a, c - a), axis=1).sum())
     return abs(float(np.sum(a * np.cross(b, c)))) / (3.0 * max(area, 1e-300))
-
-
-def _lengths(points: Floats, pairs: npt.NDArray[np.int64]) -> Floats:
-    return np.asarray(np.linalg.norm(points[pairs[:, 0]] - points[pairs[:, 1]], axis=1))
-
-
-def _across(
-    points: Floats, triangles: npt.NDArray[np.integer], own: npt.NDArray[np.int64], edges: Floats
-) -> npt.NDArray[np.int64]:
-    """Each vertex of a sheet with the nearest that faces the other way, (n, 2): within a mean edge."""
-    corners = points[triangles]
-    area = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-    normals = np.zeros(points.shape)
-    for axis in range(3):
-        normals[:, axis] = np.bincount(own[triangles].ravel(), np.repeat(area[:, axis], 3), len(points))
-    normals /= np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-300)
-    used = np.unique(own[triangles])
-    if not len(edges):
-        return np.zeros((0, 2), np.int64)
-    found = used[cKDTree(points[used]).query_pairs(float(edges.mean()), output_type="ndarray")].reshape(-1, 2)
-    found = found[np.sum(normals[found[:, 0]] * normals[found[:, 1]], axis=1) < FACING]
-    found = np.concatenate([found, found[:, ::-1]])
-    found = found[np.lexsort((found[:, 1], _lengths(points, found), found[:, 0]))]
-    return np.asarray(found[np.unique(found[:, 0], return_index=True)[1]], np.int64)
 
 
 def _near_each_other(points: Floats) -> npt.NDArray[np.int64]:

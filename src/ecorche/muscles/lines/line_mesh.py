@@ -17,6 +17,7 @@ from ecorche.errors import EcorcheError
 from ecorche.muscles.bone import Bone
 from ecorche.muscles.lines.contraction import elongation_knots, knots
 from ecorche.muscles.lines.cubic import joint_turns, node_turns, segment_lengths
+from ecorche.muscles.lines.flesh_surface import surface_of
 from ecorche.muscles.lines.frames import LineFrames
 from ecorche.muscles.lines.give_way import GivingWay
 from ecorche.muscles.lines.line_mesh_passes import (
@@ -28,6 +29,7 @@ from ecorche.muscles.lines.line_mesh_passes import (
     sum_volumes,
 )
 from ecorche.muscles.lines.muscle_on_lines import MuscleOnLines
+from ecorche.muscles.lines.unfold import unfold
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int32]
@@ -86,7 +88,8 @@ class LineMeshes:
         node_turns(lines.starts, lines.frames, turns)
         segment_lengths(lines.starts, lines.curved, lines.nodes, turns, self.lengths)
         self._joints = 1 + max((int(m.held.max(initial=0)) for m in self.muscles), default=0)
-        self._among_bones = GivingWay(bones, muscles, self.starts, self.bind) if bones and muscles else None
+        self._surface = surface_of(self.muscles, self.starts, self.bind)
+        self._among_bones = GivingWay(bones, self.muscles, self._surface) if bones and muscles else None
         if self._among_bones is not None:
             self._joints = max(self._joints, 1 + int(self._among_bones.joints.max()))
         count = len(self.bind)
@@ -94,7 +97,8 @@ class LineMeshes:
         self.volumes = np.zeros(len(self.muscles))
         still = np.zeros((self._joints, 4, 4))
         spread, volume = np.empty((count, 3)), np.zeros((len(self.muscles), 4))
-        self._shape(lines.nodes, turns, self.lengths, still, self._zero, self._rest, spread)
+        turned = np.empty((count, 4))
+        self._shape(lines.nodes, turns, self.lengths, still, self._zero, self._rest, spread, turned)
         sum_volumes(self._solids, self._rest, spread, volume)
         self.volumes = volume[:, 0].copy()
 
@@ -176,14 +180,22 @@ class LineMeshes:
         else:
             now = self.lengths / known
         shape, spread = np.empty((count, 3)), np.empty((count, 3))
-        self._shape(nodes, turns, now, moved, activation, shape, spread)
+        turned = np.empty((count, 4))
+        self._shape(nodes, turns, now, moved, activation, shape, spread, turned)
         volume = np.zeros((len(self.muscles), 4))
         sum_volumes(self._solids, shape, spread, volume)
         find_factors(volume, self.volumes, factor, held)
         np.divide(volume[:, 0], self.volumes, out=published, where=self.volumes > 0.0)
         combine(self._plan.muscle, self.bind, self._rest, shape, spread, factor, points)
-        aside = None if self._among_bones is None else self._among_bones.displacement(points, moved)
-        if aside is not None:  # what is pressed in here comes out elsewhere
+        aside = np.zeros((count, 3))
+        changed = unfold(self._surface, turned, points, aside) > 0
+        if changed:
+            points += aside
+        away = None if self._among_bones is None else self._among_bones.displacement(points, moved)
+        if away is not None:
+            aside += away
+            changed = True
+        if changed:  # what is pressed in here comes out elsewhere
             shape += aside
             volume[:] = 0.0
             sum_volumes(self._solids, shape, spread, volume)
@@ -200,12 +212,15 @@ class LineMeshes:
         activation: Floats,
         shape: Floats,
         spread: Floats,
+        turned: Floats,
     ) -> None:
         values, slopes = np.empty(len(self._knots)), np.empty(len(self._knots))
         elongation_knots(self.lines.starts, self.lengths, lengths, self._knots, values, slopes)
         joints = np.empty((self._joints, 4))
         joint_turns(moved[: self._joints], joints)
-        pose_vertices(self._plan, nodes, turns, values, slopes, moved, joints, activation, shape, spread)
+        pose_vertices(
+            self._plan, nodes, turns, values, slopes, moved, joints, activation, shape, spread, turned
+        )
 
     def _planned(self) -> VertexPlan:
         def floats(field: str, *tail: int) -> Floats:

@@ -84,8 +84,12 @@ def pose_vertices(
     activation: Floats,
     shape: Floats,
     spread: Floats,
+    turned: Floats,
 ) -> None:
-    """Each vertex as p + κ q: ``shape`` p and ``spread`` q, (V, 3)."""
+    """Each vertex as p + κ q: ``shape`` p and ``spread`` q, (V, 3).
+
+    Also how its frame has turned since bind, quaternions (V, 4).
+    """
     for v in prange(len(plan.muscle)):
         n, w, k = plan.node[v, 0], plan.weight[v], plan.knot[v, 0]
         place = point_on_line(nodes, turns, n, plan.t[v, 0], plan.curved[v, 0])
@@ -117,10 +121,11 @@ def pose_vertices(
         grown_y = root * (1.0 + alpha * plan.tensed[v, 1]) * (y - plan.centre[v, 1])
         free = 1.0 - plan.hold[v, 0] - plan.hold[v, 1]
         at = plan.centre[v, 0] + grown_x, plan.centre[v, 1] + grown_y, z
+        own = _four(plan.own, v)
         stretched = (0.0, 0.0, 0.0)
         if free < 1.0:
             # bones carry place and frame; a mean of two places would shrink what two frames turn apart
-            point, base, own = read(plan.points, v), read(plan.base, v), _four(plan.own, v)
+            point, base = read(plan.points, v), read(plan.base, v)
             place, mixed = scaled(free, place), scaled_four(free, turn)
             at = plus(scaled(free, at), 1.0 - free, (x, y, z))
             for side in range(2):
@@ -138,6 +143,9 @@ def pose_vertices(
         at = plus(plus(place, 1.0, rotated(turn, at)), 1.0, stretched)
         for i in range(3):
             shape[v, i], spread[v, i] = at[i], out[i]
+        since = product(turn, (-own[0], -own[1], -own[2], own[3]))
+        for i in range(4):
+            turned[v, i] = since[i]
 
 
 @njit(inline="always")  # type: ignore[untyped-decorator]
