@@ -235,6 +235,10 @@ def test_commands_without_a_character_use_it(tmp_path: Path) -> None:
     assert "the built-in figure" in told.output
     assert "biceps brachii, long head, left" in told.output
     rig = tmp_path / "me.ecorche"
+    told = run.invoke(app, ["rig", "-o", str(rig), "--without-muscles", "--coupling", "x=plain"])
+    assert told.exit_code == 2
+    assert "no region and no joint 'x'" in told.output
+    assert list(tmp_path.iterdir()) == []
     told = run.invoke(app, ["rig", "-o", str(rig)])
     assert told.exit_code == 0, told.output
     assert (tmp_path / "figure.glb").exists()

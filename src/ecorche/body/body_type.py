@@ -22,12 +22,13 @@ import numpy.typing as npt
 from ecorche.body.character import Character, SkinnedMesh
 from ecorche.body.ecorche_surfaces import EcorcheSurfaces
 from ecorche.body.fat_layer import fat_layer
-from ecorche.body.fit_for_muscles import times_a_person
+from ecorche.body.fit_for_muscles import require_size, times_a_person
 from ecorche.body.garments import garment_transfers
 from ecorche.body.lines import compile_lines
 from ecorche.body.lofted_specs import lofted_muscles_of
 from ecorche.body.muscle_specs import muscles_of
 from ecorche.body.skin_shape import Beneath, SkinShape
+from ecorche.body.skin_state import outward
 from ecorche.document.files import Rig
 from ecorche.document.line_spec import BodyTypeSpec
 from ecorche.document.lofted_spec import LoftedMuscleSpec
@@ -78,11 +79,17 @@ def shaped(character: Character, rig: Rig) -> Shaped:
     bind = skinned_points(compile_body(character), still, (None,) * len(character.meshes))
     body, thick = character.body(rig.spec.body), with_bulk(rig)
     assert body.weights is not None  # a rig's body is skinned
-    skin, notes = character.meshes.index(body), list[str]()
+    skin = character.meshes.index(body)
     naming = recognise(character.skeleton, rig.spec.skeleton.mapping or None)
+    require_size(character, naming)
+    where = f"{character.source or character.name}, mesh {body.name!r}"
+    faces, state = outward(bind[skin], body.mesh.triangles(), where)
+    notes = list(state.told(body.name))
     size = _size(character, naming, bind[skin])
-    shape = SkinShape(bind[skin], body.mesh.triangles(), size)
+    shape = SkinShape(bind[skin], faces, size)
     muscles = _beneath(character, rig, thick)
+    if said.bulk != 1.0 and muscles is None:
+        notes.append("there are no muscles that bulk could make thicker")
     start = muscular = shape.points
     if said.bulk != 1.0 and muscles is not None:
         muscular = shape.over_muscles(muscular, muscles)
@@ -90,7 +97,7 @@ def shaped(character: Character, rig: Rig) -> Shaped:
     if said.fat != 0.0:
         layer, human = fat_layer(
             muscular,
-            body.mesh.triangles(),
+            faces,
             shape.normals(muscular),
             body.weights,
             character.skeleton,

@@ -19,10 +19,11 @@ from ecorche.body.ecorche_surfaces import EcorcheSurfaces, surfaces_of
 from ecorche.body.fat import BodyFat, FatPart
 from ecorche.body.fat_holding import carried_by, evened_skin, held_by_muscles, whole_inside
 from ecorche.body.fat_places import AUTOMATIC, ELSEWHERE, USUAL, VOXEL, Usual, place_shares
-from ecorche.body.fit_for_muscles import times_a_person
+from ecorche.body.fit_for_muscles import require_size, times_a_person
 from ecorche.body.frames import PointSet
 from ecorche.body.garments import garment_transfers
 from ecorche.body.painting import require_weights
+from ecorche.body.skin_state import outward
 from ecorche.body.spelled_joints import spot
 from ecorche.document.fat_spec import FatRegionSpec, FatSpec
 from ecorche.document.files import Rig
@@ -73,11 +74,17 @@ def compile_fat(body: Body, rig: Rig | None) -> BodyFat:
     number = character.meshes.index(mesh)
     assert mesh.weights is not None  # body() gives skinned meshes only
     naming = recognise(character.skeleton, None if rig is None else rig.spec.skeleton.mapping or None)
+    require_size(character, naming)
     still = np.zeros((character.skeleton.joint_count, 4, 4))
     bind = skinned_points(body.without_muscles(), still, (None,) * len(character.meshes))
     normals = body.normals.apply(bind)[number]
-    points, triangles = bind[number].astype(np.float64), mesh.mesh.triangles().astype(np.int64)
-    if normals is None or len(normals) != len(points):
+    points = bind[number].astype(np.float64)
+    triangles, state = outward(
+        points,
+        mesh.mesh.triangles().astype(np.int64),
+        f"{character.source or character.name}, mesh {mesh.name!r}",
+    )
+    if state.inside_out or normals is None or len(normals) != len(points):
         normals = _normals(points, triangles)
     skin = _Skin(
         points,
@@ -87,7 +94,7 @@ def compile_fat(body: Body, rig: Rig | None) -> BodyFat:
         times_a_person(character.skeleton, naming),
         _muscles(body),
     )
-    parts, notes = [], []
+    parts, notes = [], list(state.told(mesh.name))
     for name, said, share in _regions(spec, rig, body, naming, skin, mesh.name):
         usual = ELSEWHERE if said.place is None else USUAL[said.place]
         try:

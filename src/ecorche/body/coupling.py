@@ -22,6 +22,7 @@ from ecorche.body.frames import PointSet
 from ecorche.body.garments import garment_transfers
 from ecorche.body.painting import painted_values
 from ecorche.body.regions import by_joint, joint_regions
+from ecorche.body.skin_state import outward
 from ecorche.body.wrinkles import compile_wrinkles
 from ecorche.document.coupling_spec import Coupling, CouplingSpec
 from ecorche.document.files import Rig
@@ -53,6 +54,8 @@ WIDENINGS = 3
 """How often limbs come out to hold their volume: what comes out in a fold is laid flat again."""
 MARGIN = 4
 """So many edges beyond the skin that is over the écorché its neighbours count."""
+DEEP = 0.001
+"""Skin that is less deep in a muscle or bone lies on it [m], on a person."""
 LEFT_PLAIN = ("head", "hands", "feet")
 """Regions that a height field leaves to plain skinning unless they are named."""
 
@@ -78,6 +81,7 @@ class BodyCoupling:
         stretch: Skin along itself.
         wrinkles: Folds of the skin at joints; None for none.
         garments: How every other mesh follows the body.
+        notes: What is unusual about the skin, a sentence each.
     """
 
     spec: CouplingSpec
@@ -96,6 +100,7 @@ class BodyCoupling:
     stretch: EvenStretch
     wrinkles: FlexionWrinkles | None
     garments: tuple[DeltaTransfer | None, ...]
+    notes: tuple[str, ...]
 
     def __repr__(self) -> str:
         return f"BodyCoupling({self.spec.everywhere}, {self.surfaces.vertex_count} points beneath)"
@@ -198,7 +203,10 @@ def compile_coupling(body: Body, rig: Rig, bind: Sequence[PointSet]) -> BodyCoup
     assert weights is not None  # body() gives skinned meshes only
     naming = recognise(character.skeleton, rig.spec.skeleton.mapping or None)
     share = _shares(spec, character, naming, weights, f"{rig.source}, coupling.regions")
-    points, triangles = bind[skin], _outwards(bind[skin], mesh.mesh.triangles())
+    points = bind[skin]
+    triangles, state = outward(
+        points, mesh.mesh.triangles(), f"{character.source or character.name}, mesh {mesh.name!r}"
+    )
     normals = Normals([triangle_mesh(mesh.name, points, triangles)])
     (up,) = normals.apply([points])
     assert up is not None
@@ -245,6 +253,7 @@ def compile_coupling(body: Body, rig: Rig, bind: Sequence[PointSet]) -> BodyCoup
         ),
         wrinkles=compile_wrinkles(character, rig),
         garments=garment_transfers(character, skin, bind),
+        notes=(*state.told(mesh.name), *_within(over, scale)),
     )
 
 
@@ -274,13 +283,6 @@ def _hip_folds(points: PointSet, weights: SkinWeights, skeleton: Skeleton, namin
     if len(hips) < 2 or chest is None:
         return []
     return hip_folds(points, weights, skeleton, hips, chest)
-
-
-def _outwards(points: PointSet, triangles: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
-    """Triangles whose normals point out of what they enclose, whichever way the file has them."""
-    a, b, c = (points[triangles[:, k]].astype(np.float64) for k in range(3))
-    volume = float(np.sum(np.cross(a, b) * c))
-    return triangles if volume >= 0.0 else np.ascontiguousarray(triangles[:, ::-1])
 
 
 def _shares(
@@ -350,6 +352,20 @@ def _over(
         stiffness=_painted(spec.stiffness, "stiffness", rig, mesh, count)[part],
         thickness=thickness,
         reach=Reach().scaled(scale),
+    )
+
+
+def _within(over: SkinOverEcorche | None, scale: float) -> tuple[str, ...]:
+    """That skin lies in muscles or bones at bind, a sentence."""
+    if over is None:
+        return ()
+    deep = over.heights[over.heights < -DEEP * scale]
+    if not len(deep):
+        return ()
+    most = -1e3 * float(deep.min())
+    return (
+        f"{len(deep):,} vertices of the skin lie in muscles or bones at bind, by up to {most:.0f} mm:"
+        " they stay as deep",
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -35,7 +35,7 @@ def worn_through(frames: LiveFrames, count: int = FRAMES) -> list[WornThrough]:
     bind = skinned_points(body, still, (None,) * len(body.character.meshes))
     worn = covers(body.character, body.muscles.skin, bind)
     over_muscles = np.diff(body.muscles.influences.starts) > 0
-    plain = LiveFrames(replace(body, muscles=None, fat=None), frames.motion, frames.posed)
+    plain = LiveFrames(body.without_muscles(), frames.motion, frames.posed)
     worst: dict[int, WornThrough] = {}
     for frame in np.unique(np.linspace(0, len(frames) - 1, count).astype(int)).tolist():
         after, before = frames[frame].points, plain[frame].points

@@ -60,7 +60,7 @@ def require_fit_for_muscles(
         weights: That skin's weights.
         naming: What its joints are.
     """
-    _require_size(character, naming)
+    require_size(character, naming)
     _require_skin_on_bones(character, points, weights, naming)
 
 
@@ -80,7 +80,8 @@ def times_a_person(skeleton: Skeleton, naming: Naming) -> float:
     return float(np.median(sizes(limbs) or sizes(_ACROSS) or [1.0]))
 
 
-def _require_size(character: Character, naming: Naming) -> None:
+def require_size(character: Character, naming: Naming) -> None:
+    """Refuse a character of the wrong unit, going by its limbs."""
     times = times_a_person(character.skeleton, naming)
     if 1.0 / MOST_TIMES <= times <= MOST_TIMES:
         return

@@ -83,10 +83,10 @@ def bake(
     from ecorche.cli.options import counted, frame_range, joint_mapping, progress_bar, report_to, use_threads
     from ecorche.cli.subject import (
         clip_note,
-        fat_notes,
         line_notes,
         read_subject,
         require_not_read,
+        skin_notes,
         subject_motion,
         weights_found,
     )
@@ -134,7 +134,7 @@ def bake(
     with progress_bar() as bar:
         written = bake_take(output, take, lambda path, take: write_take(path, take, options), report_to(bar))
     seconds = time.perf_counter() - started
-    notes = (*weights_found(subject.character), *line_notes(performance.take), *fat_notes(performance.take))
+    notes = (*weights_found(subject.character), *line_notes(performance.take), *skin_notes(performance.take))
     for note in notes:
         typer.echo(f"note: {note}")
     if quiet:

@@ -63,6 +63,14 @@ def with_coupling(rig: Rig, texts: list[str], character: Character) -> Rig:
             said["everywhere"] = value
     coupling = CouplingSpec.model_validate(said)
     require_regions(coupling, character, rig.spec.skeleton.mapping, "--coupling")
+    if {coupling.everywhere, *coupling.regions.values()} & {"height_field", "fascia"} and not (
+        rig.spec.muscles.count or coupling.bones
+    ):
+        raise EcorcheError(
+            "the skin shall keep its distance to muscles and bones, and there are none",
+            where="--coupling",
+            remedy="Make the rig with muscles, name its bones in the rig's coupling.bones, or say plain",
+        )
     return replace(rig, spec=rig.spec.model_copy(update={"coupling": coupling}))
 
 

@@ -82,7 +82,7 @@ def render(
     from ecorche.base.files import require_folder
     from ecorche.body.perform import perform
     from ecorche.cli.options import listed, picture_size
-    from ecorche.cli.subject import clip_note, fat_notes, line_notes, read_subject, subject_motion
+    from ecorche.cli.subject import clip_note, line_notes, read_subject, skin_notes, subject_motion
     from ecorche.errors import EcorcheError
 
     _refuse_impossible(output, frame, sheet)
@@ -118,7 +118,7 @@ def render(
 
             shown = Layers(take, found=lambda: found_in_skin(subject.character, rig))
         _draw_layers(output, shown, asked, frame, sheet, views, pixels, part, colour, scale, skeleton)
-    for note in (*clip_note(subject.character, chosen, clip), *line_notes(take), *fat_notes(take)):
+    for note in (*clip_note(subject.character, chosen, clip), *line_notes(take), *skin_notes(take)):
         typer.echo(f"note: {note}")
     typer.echo(str(output))
 

@@ -88,7 +88,7 @@ def rig(
 
     from ecorche.body.rig import create_rig
     from ecorche.cli.options import joint_mapping, working
-    from ecorche.cli.subject import character_in, weights_found, write_figure
+    from ecorche.cli.subject import character_in, figure_file, weights_found
     from ecorche.document.files import read_rig, require_rig_name, write_rig
 
     target = output or (Path("figure.ecorche") if character is None else character.with_suffix(".ecorche"))
@@ -115,10 +115,12 @@ def rig(
         )
     given = None if template is None else read_rig(template)
     started = time.perf_counter()
+    names, figure = joint_mapping(mapping), None
     if character is None:
-        character = write_figure(target)
-        typer.echo(f"{character}: the built-in figure")
-    subject, names = character_in(character), joint_mapping(mapping)
+        figure = figure_file(target)
+        character, subject = figure.path, figure.character
+    else:
+        subject = character_in(character)
     made = create_rig(subject, character, target, muscles=False, mapping=names)
     told = [f"note: {note}" for note in weights_found(subject)]
     if anatomy is not None:
@@ -172,12 +174,20 @@ def rig(
             made, adjusted = with_adjusted_muscles(made, subject, keep=keep)
         told += adjusted.lines()
     made = with_coupling(made, coupling, subject)
+    if coupling:
+        from ecorche.body.skin_state import skin_state
+
+        skin = subject.body(made.spec.body)
+        told += skin_state(skin.mesh.points, skin.mesh.triangles()).told(skin.name)
     if bulk is not None or fat is not None:
         from ecorche.body.body_type import shaped, with_type
 
         made = with_type(made, bulk=bulk, fat=fat)
         with working("giving the skin its shape"):
             told += shaped(subject, made).lines()
+    if figure is not None:
+        figure.write()
+        typer.echo(f"{figure.path}: the built-in figure")
     spec = write_rig(target, made)
     for line in told:
         typer.echo(line)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -89,8 +89,25 @@ def require_not_read(output: Path, character: Character, *others: Path | None) -
             )
 
 
-def write_figure(rig_path: Path) -> Path:
-    """Write the built-in figure beside a rig that will name it; the file, which may be there already."""
+@dataclass(frozen=True, eq=False)
+class FigureFile:
+    """The built-in figure as a file beside a rig that will name it; not written yet."""
+
+    path: Path
+    character: Character
+    data: bytes
+
+    def write(self) -> None:
+        """Write it, unless it is there already."""
+        from ecorche.base.files import whole_file
+
+        if not self.path.exists():
+            with whole_file(self.path) as partial:
+                partial.write_bytes(self.data)
+
+
+def figure_file(rig_path: Path) -> FigureFile:
+    """The built-in figure for a rig; refused where another file has its name."""
     from ecorche.base.files import require_folder
     from ecorche.body.figure import ecorche_figure
     from ecorche.body.take import Take
@@ -99,19 +116,17 @@ def write_figure(rig_path: Path) -> Path:
     figure = ecorche_figure()
     target = rig_path.with_name(f"{figure.name}.glb")
     require_folder(target)
-    if target.exists():
-        with TemporaryDirectory() as folder:
-            fresh = Path(folder) / target.name
-            write_take(fresh, Take(figure))
-            if fresh.read_bytes() == target.read_bytes():
-                return target
+    with TemporaryDirectory() as folder:
+        fresh = Path(folder) / target.name
+        write_take(fresh, Take(figure))
+        made = FigureFile(target, replace(character_in(fresh), source=str(target)), fresh.read_bytes())
+    if target.exists() and target.read_bytes() != made.data:
         raise WriteError(
             "is there already, and is not the built-in figure",
             where=target,
             remedy="Give a character, or the rig another folder with -o",
         )
-    write_take(target, Take(figure))
-    return target
+    return made
 
 
 def read_rig_and_character(path: Path) -> tuple[Rig, Character]:
@@ -185,12 +200,15 @@ def line_notes(take: Take) -> tuple[str, ...]:
     return take.frames.line_notes if isinstance(take.frames, LiveFrames) else ()
 
 
-def fat_notes(take: Take) -> tuple[str, ...]:
-    """Fat that was asked to move and does not, a sentence each."""
+def skin_notes(take: Take) -> tuple[str, ...]:
+    """What is unusual about a skin over muscles or fat, and fat that does not move, a sentence each."""
     from ecorche.body.live_frames import LiveFrames
 
-    fat = take.frames.body.fat if isinstance(take.frames, LiveFrames) else None
-    return () if fat is None else fat.notes
+    if not isinstance(take.frames, LiveFrames):
+        return ()
+    body = take.frames.body
+    told = [*(body.coupling.notes if body.coupling else ()), *(body.fat.notes if body.fat else ())]
+    return tuple(dict.fromkeys(told))
 
 
 def clip_note(character: Character, motion: Motion | None, clip: str | None) -> list[str]:
