@@ -16,10 +16,11 @@ from typer.testing import CliRunner
 
 from conftest import Figure
 from ecorche.base.mesh import triangle_mesh
+from ecorche.base.rotations import matrix_from_xyzw, normalise, xyzw_from_rotation_vector
 from ecorche.base.threads import at_most_threads
 from ecorche.body.character import SkinnedMesh
 from ecorche.body.compile import compile_body
-from ecorche.body.evaluate import Pose, evaluate
+from ecorche.body.evaluate import Pose, evaluate, skin_correction
 from ecorche.body.live_frames import LiveFrames
 from ecorche.body.perform import perform
 from ecorche.cli.main import app
@@ -28,6 +29,7 @@ from ecorche.document.files import Rig, read_rig
 from ecorche.document.spec import MapRef, RigSpec
 from ecorche.errors import DocumentError
 from ecorche.io.formats import read_motion
+from ecorche.skeleton.kinematics import difference_from_bind
 from ecorche.skin.weights import rigid_weights
 
 MAN = Path("human/male_muscular_cmu_mb.glb")
@@ -141,6 +143,32 @@ def test_skin_stays_over_the_muscles_and_moves_evenly(data: Path, figure: Figure
     ratio = float((ours / np.maximum(theirs, FEEL)).max())
     figure("acceleration of the skin over plain skinning's, curl", ratio, 2.0, "times")
     assert ratio < 2.6  # two vertices deep in the crook of the arms
+
+
+def test_a_little_change_of_a_squat_is_a_little_change_of_the_skin(data: Path, figure: Figure) -> None:
+    """Where belly, thighs and calves meet: all joints turned by a hundredth of a degree."""
+    character, rig = rigged(data / MAN)
+    frames = perform(character, read_motion(motion_file(data, "squat")), rig=coupled(rig)).take.frames
+    assert isinstance(frames, LiveFrames)
+    coupling = frames.body.coupling
+    assert coupling is not None
+    assert coupling.contact is not None
+    without = replace(frames.body, coupling=replace(coupling, contact=None))
+    rng, changes = np.random.default_rng(0), []
+    for number in (36, 55):
+        pose = frames.pose(number)
+        turns = np.radians(0.01) * normalise(rng.normal(size=(len(pose.local), 3)))
+        turned = pose.local.copy()
+        turned[:, :3, :3] = turned[:, :3, :3] @ matrix_from_xyzw(xyzw_from_rotation_vector(turns))
+        first, second = (
+            skin_correction(frames.body, one, difference_from_bind(character.skeleton, one.local))
+            - skin_correction(without, one, difference_from_bind(character.skeleton, one.local))
+            for one in (pose, replace(pose, local=turned))
+        )
+        assert first.min() < -0.015
+        changes.append(np.abs(first - second).max())
+    figure("what contact makes of a hundredth of a degree, squat", 1e3 * max(changes), 1.0, "mm")
+    assert max(changes) < 0.0005
 
 
 def test_regions_that_are_not_there_are_refused(data: Path) -> None:

@@ -1,10 +1,15 @@
 """Skin that does not pass through skin: where limbs fold on themselves they press each other flat and bulge.
 
 A line along every vertex's normal looks for skin that faces it. In front, that is the gap to it; behind, skin
-has passed through skin, by as much. Either side gives way by half along its normal. What is pressed in comes
-out beside the contact, over a stretch around it, so that the volume stays: flesh that folds bulges.
+has passed through skin, by as much. Both sides give way, by half each where both can. What is pressed in
+comes out beside the contact, over a stretch around it, so that the volume stays: flesh that folds bulges, as
+far as there is a gap to bulge into. Lines are asked again a few times, for what is left.
 
-Every part of a body has its own far side behind it: lines go back a quarter as far as that is at bind,
+Nothing begins or ends at once, so that a little change of the pose is a little change of the skin: how much a
+line counts is smooth (`facing_lines`), and where the skin is crumpled so that lines tell nothing it goes with
+the skin round it.
+
+Every part of a body has its own far side behind it: lines go back a third as far as that is at bind,
 so that fingers and ears do not take themselves for others. Skin that is behind skin at bind already, as in
 many a mouth, may stay as deep there as it is. The lines ask the tree of `ray_tree`, not all pairs.
 """
@@ -13,28 +18,35 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from ecorche.base.ray_tree import RayTree
 from ecorche.skin.along_normals import along_normals
+from ecorche.skin.facing_lines import AHEAD, FARTHEST, FacingLines, fans, met, uprightness
 from ecorche.skin.two_rings import TwoRings
 
 Points = npt.NDArray[np.float32]
 Ints = npt.NDArray[np.int32]
+Flags = npt.NDArray[np.bool_]
 
-_OF_THICKNESS = 0.25
-"""How far lines go back at most, as a share of how thick the body is there at bind."""
+_THICKEST = 4.0
+"""How thick a body is taken to be at most, in reaches."""
 _BENEATH = 0.02
 """How far beneath the skin lines begin that ask how thick a body is, as a share of the reach: not on it."""
+_OF_THICKNESS = 0.25
+"""How deep, as a share of how thick the body is there at bind, skin is still said to have passed."""
+_ASKED_AGAIN = 3
+"""How often lines are asked what is left."""
 _MOST_ROUNDS = 100
 """Of smoothing, to spread a bulge."""
-_EVEN_ROUNDS = 2
-"""Of smoothing of what is pressed."""
+_EVEN_ROUNDS, _FILLED = 2, 4
+"""Of smoothing of what is pressed, and to fill what is crumpled."""
 _LEAST = 2e-5
 """How deep skin may be behind skin and still touches it, as a share of the reach: rounding is as large."""
-_MOST_BULGE = 6.0
-"""How many times what is spread beside a contact may come out there, at most: where there is little room
-beside not all of it does."""
+_BESIDE = 3.0
+"""Skin bulges where it is pressed less than what comes from round there by so many times."""
+_MOST_BULGE, _HIGHEST = 6.0, 0.1
+"""How many times what is spread beside a contact may come out there, at most, and about how far, as a share
+of the reach: where there is little room beside not all of it does."""
 
 
 class SkinContact:
@@ -60,147 +72,105 @@ class SkinContact:
         reach: float = 0.05,
         span: float = 0.015,
         rounds: int = 4,
-        gives: npt.NDArray[np.bool_] | None = None,
+        gives: Flags | None = None,
     ) -> None:
         self._tree, self._rings, self._rounds = RayTree(points, triangles), rings, rounds
-        self._remembered = np.full(len(points), -1, np.int32)
-        self._least = np.float32(_LEAST * reach)
+        self._least, self._highest = np.float32(_LEAST * reach), np.float32(_HIGHEST * reach)
         speaker = rings.speakers()
-        self._looking = speaker if gives is None else speaker[gives[speaker]]
+        self._gives = np.ones(len(speaker), np.float32)
+        if gives is not None:
+            self._gives = gives[speaker].astype(np.float32)
+        self._looking = speaker[self._gives > 0.0]
+        self._remembered = np.full(len(points), -1, np.int32)
+        self._fans = fans(rings.place[self._tree.triangles], rings.place_count)
         # so many rounds of smoothing spread a point over the span
         edge = float(np.median(rings.square_edge))
         self._bulge_rounds = int(np.clip(2.0 * span**2 / max(edge, 1e-12), 2, _MOST_ROUNDS))
-        far, beneath = np.full(len(points), reach / _OF_THICKNESS, np.float32), np.float32(_BENEATH * reach)
-        behind = self._tree.cast(points - beneath * normals, -normals, far)
-        thick = np.where(behind.triangles >= 0, beneath + behind.distances, far)
-        self._reach = (_OF_THICKNESS * thick).astype(np.float32)
-        self._resting = self.passed(points, normals)[self._looking]
-        faces = np.asarray(triangles, np.int64)
-        area = np.linalg.norm(
-            np.cross(points[faces[:, 1]] - points[faces[:, 0]], points[faces[:, 2]] - points[faces[:, 0]]),
-            axis=1,
-        )
+        corners = points[self._tree.triangles]
+        area = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1)
         self._area = np.bincount(
-            rings.place[faces].ravel(), np.repeat(area / 6.0, 3), minlength=rings.place_count
+            rings.place[self._tree.triangles].ravel(), np.repeat(area / 6.0, 3), rings.place_count
         ).astype(np.float32)
+        far, beneath = np.full(len(points), _THICKEST * reach, np.float32), np.float32(_BENEATH * reach)
+        behind = self._tree.cast(points - beneath * normals, -normals, far)
+        thick = np.where(behind.triangles >= 0, beneath + behind.distances, far)[speaker]
+        # beside a rim, whose own lines go along the skin, it is as thin
+        row = np.repeat(np.arange(rings.place_count), np.diff(rings.near_starts))
+        least = thick.copy()
+        np.minimum.at(least, row, thick[rings.near])
+        self._thick = least[rings.place].astype(np.float32)
+        self._reach = np.float32(FARTHEST) * self._thick
+        self._resting = np.zeros(rings.place_count, np.float32)
+        at_bind, _ = self._ask(self._looking, points, normals)
+        self._resting[at_bind.places] = np.maximum(-at_bind.gaps, np.float32(0.0))
 
     def passed(self, points: Points, normals: Points) -> Points:
         """How far each vertex is behind skin that faces it [m], (vertices,); 0 where it is not."""
         self._tree.fit(points)
-        hits = self._tree.cast(
-            points, normals, self._reach, facing=True, both_ways=True, remembered=self._remembered
-        )
-        through = hits.distances < 0.0
-        return np.where(through, -hits.distances, np.float32(0.0))
+        reach = np.float32(_OF_THICKNESS) * self._thick
+        hits = self._tree.cast(points, normals, reach, facing=True, both_ways=True)
+        return np.where(hits.distances < 0.0, -hits.distances, np.float32(0.0))
 
     def correction(self, points: Points, normals: Points) -> Points:
         """How far each vertex moves along its normal [m], (vertices,)."""
-        nothing = np.zeros(self._rings.place_count, np.float32)
-        skin = _SkinThroughSkin(
-            self._tree, self._rings, self._looking, self._reach, self._resting, self._remembered
-        )
-        skin.begin(points, normals)
-        pressed = self._pressed(skin, nothing, nothing)
-        if not (pressed > 0.0).any():
-            return np.zeros(len(points), np.float32)
-        beside = self._rings.smoothed(pressed, 1.0, self._bulge_rounds)
-        beside = np.where(pressed > 0.0, np.float32(0.0), beside)
-        room = float(self._area @ beside)
-        out = min(float(self._area @ pressed) / room, _MOST_BULGE) if room > 0.0 else 0.0
-        bulged = np.float32(out) * beside
-        bulged[bulged < self._least] = 0.0
-        # what bulges into skin is pressed again
-        return (bulged - self._pressed(skin, pressed, bulged))[self._rings.place]
-
-    def _pressed(self, skin: _SkinThroughSkin, pressed: Points, bulged: Points) -> Points:
-        """How far each place gives way [m], (places,), beginning with ``pressed``."""
-        for _ in range(self._rounds):
-            passed = np.float32(0.5) * skin.passed(bulged - pressed)
-            if passed.max(initial=0.0) < self._least:
-                break
-            # nowhere less than half the way, and no steps beside
-            pressed = pressed + np.maximum(self._rings.smoothed(passed, 0.5, _EVEN_ROUNDS), passed)
-        return pressed
-
-
-class _SkinThroughSkin:
-    """How far skin is behind skin as it is moved to and fro in one frame.
-
-    Only lines are asked again that moved, or near whose beginning or end something did.
-
-    Args:
-        tree: Of the skin.
-        rings: Its neighbours.
-        looking: Vertices whose lines are asked.
-        reach: How far each vertex's line goes [m], (vertices,).
-        resting: How far those that look are behind skin at bind [m], which does not count, (looking,).
-        remembered: The leaf each vertex's line met last, (vertices,).
-    """
-
-    def __init__(
-        self, tree: RayTree, rings: TwoRings, looking: Ints, reach: Points, resting: Points, remembered: Ints
-    ) -> None:
-        self._tree, self._rings, self._looking = tree, rings, looking
-        self._reach, self._resting, self._remembered = reach, resting, remembered
-
-    def begin(self, points: Points, normals: Points) -> None:
-        """With a skin where nothing gives way, (vertices, 3)."""
-        self._points, self._normals, self._by = points, normals, np.zeros(self._rings.place_count, np.float32)
+        rings, looking = self._rings, self._looking
         self._tree.fit(points)
-        self._distances = np.empty(len(self._looking), np.float32)
-        self._hit = np.empty(len(self._looking), np.int32)
-        self._ask(np.arange(len(self._looking), dtype=np.int32), points)
+        lines, found = self._ask(looking, points, normals)
+        pressed = self._pressed(lines, points, normals)
+        if not pressed.any():
+            return np.zeros(len(points), np.float32)
+        pressed = np.maximum(pressed, self._gives * rings.smoothed(pressed, 1.0, _EVEN_ROUNDS))
+        before, moved = np.zeros_like(pressed), lines.given_way(self._bulge(pressed) - pressed, self._rounds)
+        for _ in range(_ASKED_AGAIN):
+            there = along_normals(points, normals, moved, rings.place)
+            self._tree.fit(there, (moved != before)[rings.place])
+            looking = looking[found | (moved != 0.0)[rings.place[looking]]]
+            lines, found = self._ask(looking, there, normals)
+            pressed = self._pressed(lines, there, normals)
+            if not pressed.any():
+                break
+            before, moved = moved, moved - pressed
+        return moved[rings.place]
 
-    def passed(self, by: Points) -> Points:
-        """How far each place is behind skin [m], (places,), when each has moved so far along its normal."""
-        rings, changed = self._rings, by != self._by
-        if changed.any():
-            now = along_normals(self._points, self._normals, by, rings.place)
-            self._tree.fit(now, changed[rings.place])
-            again = _near_a_change(
-                self._looking, rings.place, rings.near_starts, rings.near, self._tree.triangles, self._hit,
-                changed,
-            )  # fmt: skip
-            self._ask(again, now)
-            self._by = by
-        found = np.zeros(rings.place_count, np.float32)
-        found[rings.place[self._looking]] = np.maximum(-self._distances - self._resting, np.float32(0.0))
-        return found
-
-    def _ask(self, which: Ints, points: Points) -> None:
-        vertices = self._looking[which]
-        remembered = self._remembered[vertices]
+    def _ask(self, looking: Ints, points: Points, normals: Points) -> tuple[FacingLines, Flags]:
+        """The lines of some vertices in a pose, and which of them met anything."""
+        rings, remembered, reach = self._rings, self._remembered[looking], self._reach
         hits = self._tree.cast(
-            points[vertices], self._normals[vertices], self._reach[vertices], facing=True, both_ways=True,
+            points[looking], normals[looking], reach[looking], facing=True, both_ways=True,
             remembered=remembered,
         )  # fmt: skip
-        self._remembered[vertices] = remembered
-        self._distances[which], self._hit[which] = hits.distances, hits.triangles
+        self._remembered[looking] = remembered
+        through = np.flatnonzero(hits.distances < 0.0)
+        behind, ahead = looking[through], np.full(len(looking), np.inf, np.float32)
+        ahead[through] = self._tree.cast(
+            points[behind], normals[behind], np.float32(-AHEAD) * hits.distances[through], facing=True
+        ).distances
+        lines = met(
+            looking, hits, ahead, self._tree.triangles, self._fans, points, normals, reach, rings.place,
+            self._gives, self._resting,
+        )  # fmt: skip
+        return lines, hits.triangles >= 0
 
+    def _pressed(self, lines: FacingLines, points: Points, normals: Points) -> Points:
+        """How far each place gives way to what it meets [m], (places,)."""
+        rings = self._rings
+        own = -lines.given_way(np.zeros(rings.place_count, np.float32), self._rounds)
+        if own.max(initial=0.0) < self._least:
+            return np.zeros_like(own)
+        near = np.flatnonzero(rings.around(own > 0.0, _FILLED)).astype(np.int32)
+        sure = np.ones_like(own)
+        sure[near] = uprightness(near, rings.speakers(), self._tree.triangles, self._fans, points, normals)
+        told = rings.smoothed(sure * own, 1.0, _FILLED)
+        share = np.float32(1.0) - rings.smoothed(np.float32(1.0) - sure, 1.0, _FILLED)
+        filled = told / np.maximum(share, np.float32(1e-6))
+        return np.asarray(self._gives * (sure * own + (np.float32(1.0) - sure) * filled))
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
-def _near_a_change(
-    looking: Ints,
-    place: Ints,
-    starts: Ints,
-    near: Ints,
-    triangles: Ints,
-    hit: Ints,
-    changed: npt.NDArray[np.bool_],
-) -> Ints:
-    """Which lines begin, or met something, at a place that changed or next to one."""
-    close = changed.copy()
-    for here in range(len(changed)):
-        if changed[here]:
-            for entry in range(starts[here], starts[here + 1]):
-                close[near[entry]] = True
-    found, many = np.empty(len(looking), np.int32), 0
-    for row in range(len(looking)):
-        again = close[place[looking[row]]]
-        if hit[row] >= 0:
-            for corner in range(3):
-                again |= close[place[triangles[hit[row], corner]]]
-        if again:
-            found[many] = row
-            many += 1
-    return found[:many]
+    def _bulge(self, pressed: Points) -> Points:
+        """What comes out beside places that are pressed in so far [m], (places,)."""
+        spread = self._rings.smoothed(pressed, 1.0, self._bulge_rounds)
+        beside = self._gives * np.maximum(spread - np.float32(_BESIDE) * pressed, np.float32(0.0))
+        room = float(self._area @ beside)
+        out = min(float(self._area @ pressed) / room, _MOST_BULGE) if room > 0.0 else 0.0
+        bulge = np.float32(out) * beside
+        bulge /= np.sqrt(np.float32(1.0) + (bulge / self._highest) ** 2)
+        return np.where(bulge < self._least, np.float32(0.0), bulge)
