@@ -1,7 +1,8 @@
 """How well the skin keeps over what lies beneath: depth in muscles, acceleration, girth and volume.
 
 A vertex counts as deep in a muscle where it is inside it in a frame, told by winding numbers, and was outside
-that muscle at bind. The surfaces are those the skin was coupled to, but drawn more finely.
+that muscle at bind. The surfaces are those that are drawn and written (`DrawnMuscles`): finer than those the
+skin was coupled to, and given way where skin is pressed into them.
 """
 
 from __future__ import annotations
@@ -13,9 +14,9 @@ import igl
 import numpy as np
 import numpy.typing as npt
 
-from ecorche.body.ecorche_surfaces import EcorcheSurfaces, points_at_bind, surfaces_of
+from ecorche.body.drawn_muscles import DrawnMuscles
+from ecorche.body.ecorche_surfaces import EcorcheSurfaces
 from ecorche.body.live_frames import LiveFrames
-from ecorche.skeleton.kinematics import difference_from_bind
 
 Floats = npt.NDArray[np.float64]
 
@@ -44,9 +45,8 @@ class Beneath:
     """The muscles of a body, asked how deep its skin is in them."""
 
     def __init__(self, live: LiveFrames) -> None:
-        self.live, self.surfaces = live, surfaces_of(live.body)
-        body = live.body
-        at_bind = points_at_bind(self.surfaces, body)
+        self.live, self.drawn = live, DrawnMuscles(live)
+        self.surfaces, at_bind, body = self.drawn.surfaces, self.drawn.at_bind(), live.body
         assert body.coupling is not None
         self.skin = body.coupling.skin
         bind = body.character.meshes[self.skin].mesh.points
@@ -57,9 +57,10 @@ class Beneath:
         """Over frames of the motion."""
         worst, deep, muscle, vertex = [], [], [], []
         for index in frames:
-            depth = np.zeros(len(self.live.body.character.meshes[self.skin].mesh.points))
+            frame = self.live[index]
+            depth = np.zeros(len(frame.points[self.skin]))
             of = np.full(len(depth), -1)
-            found = self._depths(self.live[index].points[self.skin], self.points(index))
+            found = self._depths(frame.points[self.skin], self.drawn.points(index, frame))
             for number, (one, before) in enumerate(zip(found, self.inside_at_bind, strict=True)):
                 one[before] = 0.0
                 of[one > depth] = number
@@ -70,15 +71,6 @@ class Beneath:
             muscle.append(self.surfaces.names[of[place]] if of[place] >= 0 else "")
             vertex.append(place)
         return Depths(np.array(worst), np.array(deep), muscle, vertex)
-
-    def points(self, index: int) -> npt.NDArray[np.float32]:
-        """Of the muscles in a frame [m]."""
-        live, body = self.live, self.live.body
-        moved = difference_from_bind(body.character.skeleton, live.motion.local[index])
-        active = None if live.activation is None else live.activation[index]
-        return self.surfaces.points(
-            moved, body.bulge(active), None if body.lines is None else live.line_points(index)
-        )
 
     def _depths(self, skin: npt.NDArray[np.float32], points: npt.NDArray[np.float32]) -> list[Floats]:
         """How deep each vertex is in each muscle [m], 0 outside, each (vertices,)."""

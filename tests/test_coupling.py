@@ -137,8 +137,7 @@ def test_skin_stays_over_the_muscles_and_moves_evenly(data: Path, figure: Figure
     plain = LiveFrames(live.body.without_muscles(), live.motion)
     depths = Beneath(live).depths([15, HELD])
     figure("skin in muscles, curl", 1e3 * float(depths.worst.max()), 2.0, "mm")
-    assert depths.worst.max() < 0.004
-    assert depths.deep.max() < 10
+    assert depths.worst.max() < 0.002
     ours, theirs = (accelerations(frames.part(10, 34), 0) for frames in (live, plain))
     ratio = float((ours / np.maximum(theirs, FEEL)).max())
     figure("acceleration of the skin over plain skinning's, curl", ratio, 2.0, "times")

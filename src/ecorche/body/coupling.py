@@ -82,6 +82,7 @@ class BodyCoupling:
         wrinkles: Folds of the skin at joints; None for none.
         garments: How every other mesh follows the body.
         notes: What is unusual about the skin, a sentence each.
+        scale: How many times as large as a human the body is.
     """
 
     spec: CouplingSpec
@@ -101,6 +102,7 @@ class BodyCoupling:
     wrinkles: FlexionWrinkles | None
     garments: tuple[DeltaTransfer | None, ...]
     notes: tuple[str, ...]
+    scale: float
 
     def __repr__(self) -> str:
         return f"BodyCoupling({self.spec.everywhere}, {self.surfaces.vertex_count} points beneath)"
@@ -254,6 +256,7 @@ def compile_coupling(body: Body, rig: Rig, bind: Sequence[PointSet]) -> BodyCoup
         wrinkles=compile_wrinkles(character, rig),
         garments=garment_transfers(character, skin, bind),
         notes=(*state.told(mesh.name), *_within(over, scale)),
+        scale=scale,
     )
 
 

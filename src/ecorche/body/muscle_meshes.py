@@ -9,6 +9,7 @@ import numpy as np
 from ecorche.base.mesh import triangle_mesh
 from ecorche.base.names import unique
 from ecorche.body.character import SkinnedMesh
+from ecorche.body.drawn_muscles import DrawnMuscles
 from ecorche.body.frames import Frame
 from ecorche.body.live_frames import LiveFrames
 from ecorche.body.take import Take
@@ -30,7 +31,8 @@ class MuscleFrames:
     def __init__(self, live: LiveFrames, normals: Normals) -> None:
         assert live.body.lines is not None
         self.live, self._normals = live, normals
-        self._borders = live.body.lines.musculature.meshes.starts[1:-1]
+        starts = live.body.lines.musculature.meshes.starts
+        self._drawn, self._count, self._borders = DrawnMuscles(live), int(starts[-1]), starts[1:-1]
         self.times = live.times
 
     def __len__(self) -> int:
@@ -46,7 +48,7 @@ class MuscleFrames:
 
     def __getitem__(self, index: int) -> Frame:
         frame = self.live[index]
-        everything = self.live.line_points(index).astype(np.float32)
+        everything = self._drawn.points(index, frame)[-self._count :]  # those of the template come before
         muscles = tuple(np.ascontiguousarray(part) for part in np.split(everything, self._borders))
         return Frame(frame.time, (*frame.points, *muscles), (*frame.normals, *self._normals.apply(muscles)))
 

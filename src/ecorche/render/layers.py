@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ecorche.base.names import suggestion
-from ecorche.body.ecorche_surfaces import surfaces_of
+from ecorche.body.drawn_muscles import DrawnMuscles
 from ecorche.body.evaluate import Pose, evaluate
 from ecorche.body.frames import Frame, Frames
 from ecorche.body.live_frames import LiveFrames
@@ -223,17 +223,17 @@ class Layers:
             first = activation.shape[1] - len(body.lines.designed)
             shown = [*range(first), *(first + body.lines.musculature.kept).tolist()]
             active = activation[:, shown]
-        shapes = surfaces_of(body)
+        drawn = DrawnMuscles(live)
+        shapes = drawn.surfaces
         paint = TissueColours(shapes)
         still = {"tissue": paint.tissue, "muscle": paint.own}.get(colouring)
         colours = None if still is None else still()
 
         def look(number: int) -> Look:
+            frame = live[number]
             return Look(
-                live[number],
-                muscles=shapes.points(
-                    self._moved(number), np.concatenate(self._bulges(number)), live.line_points(number)
-                ),
+                frame,
+                muscles=drawn.points(number, frame),
                 muscle_colours=paint.activation(active[number]) if colours is None else colours,
             )
 

@@ -1,0 +1,78 @@
+"""The muscles of a body in motion as they are drawn, written and measured: beneath its skin."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from ecorche.body.ecorche_surfaces import EcorcheSurfaces, points_at_bind, surfaces_of
+from ecorche.body.evaluate import Pose, evaluate
+from ecorche.body.frames import Frame
+from ecorche.body.live_frames import LiveFrames
+from ecorche.skeleton.kinematics import difference_from_bind
+from ecorche.skin.pressed_muscles import PressedMuscles
+
+Points = npt.NDArray[np.float32]
+
+
+class DrawnMuscles:
+    """Surfaces of all muscles, frame by frame.
+
+    Where the skin keeps its distance to them, muscles that it is pressed into give way to it.
+
+    Args:
+        live: The body's frames.
+
+    Attributes:
+        surfaces: The surfaces.
+    """
+
+    def __init__(self, live: LiveFrames) -> None:
+        self._live, self.surfaces = live, surfaces_of(live.body)
+
+    def at_bind(self) -> Points:
+        """Vertices at bind [m], (vertices, 3)."""
+        return points_at_bind(self.surfaces, self._live.body)
+
+    def points(self, index: int, frame: Frame | None = None) -> Points:
+        """Vertices in a frame [m], (vertices, 3).
+
+        Args:
+            index: Of the frame.
+            frame: The frame itself, where it is at hand.
+        """
+        live, body = self._live, self._live.body
+        moved = difference_from_bind(body.character.skeleton, live.motion.local[index])
+        active = None if live.activation is None else live.activation[index]
+        meshes = None if body.lines is None else live.line_points(index)
+        points = self.surfaces.points(moved, body.bulge(active), meshes)
+        if self._pressed is None or body.coupling is None:
+            return points
+        skin = (live[index] if frame is None else frame).points[body.coupling.skin]
+        return self._pressed.give_way(points, skin, body.coupling.up(skin))
+
+    @cached_property
+    def _pressed(self) -> PressedMuscles | None:
+        """None where the skin does not look at what lies beneath it."""
+        body, surfaces = self._live.body, self.surfaces
+        coupling = body.coupling
+        if coupling is None or coupling.over is None or not len(surfaces.triangles):
+            return None
+        skin = evaluate(body, Pose(body.character.skeleton.bind_local)).points[coupling.skin]
+        speakers = coupling.rings.speakers()
+        return PressedMuscles(
+            self.at_bind(),
+            surfaces.triangles,
+            _part_of(surfaces),
+            skin,
+            coupling.up(skin),
+            speakers[coupling.by_heights[speakers] > 0.0],
+            coupling.scale,
+        )
+
+
+def _part_of(surfaces: EcorcheSurfaces) -> npt.NDArray[np.int64]:
+    """The muscle of each triangle, (triangles,)."""
+    return np.asarray(surfaces.muscle[surfaces.triangles[:, 0]], np.int64)
