@@ -23,7 +23,8 @@ from ecorche.document.bind import BindMesh
 from ecorche.document.files import Rig
 from ecorche.document.lofted_spec import LoftedMuscleSpec
 from ecorche.document.muscle_spec import MuscleSpec
-from ecorche.document.spec import MapRef
+from ecorche.document.problems import told_as_document_error
+from ecorche.document.spec import MapRef, RigSpec
 from ecorche.errors import DocumentError, MeshError
 
 Floats = npt.NDArray[np.float64]
@@ -128,6 +129,43 @@ def without_weights(rig: Rig, muscle: str) -> Rig:
     gone = set() if name is None or shared else {name}
     maps = {n: ref for n, ref in rig.spec.maps.items() if n not in gone}
     return _changed(rig, muscle, found, maps, {n: v for n, v in rig.maps.items() if n not in gone})
+
+
+def with_map(rig: Rig, name: str, values: Floats, about: str = "") -> Rig:
+    """The rig with a painted map of its body, in place of one of that name; fields may then name it."""
+    body = rig.bind.mesh(rig.spec.body or rig.bind.meshes[0].name, rig.source)
+    require_weights(values, rig.source)
+    maps = {**rig.spec.maps, name: MapRef(mesh=body.name, about=about)}
+    with told_as_document_error(rig.source):
+        spec = RigSpec.model_validate({**rig.spec.model_dump(), "maps": maps})
+    return replace(rig, spec=spec, maps={**rig.maps, name: values.astype(np.float32)})
+
+
+def without_map(rig: Rig, name: str) -> Rig:
+    """The rig without a map; one that a field names is refused."""
+    _require_map(rig, name)
+    kept = {other: ref for other, ref in rig.spec.maps.items() if other != name}
+    with told_as_document_error(rig.source):
+        spec = RigSpec.model_validate({**rig.spec.model_dump(), "maps": kept})
+    return replace(rig, spec=spec, maps={other: v for other, v in rig.maps.items() if other != name})
+
+
+def map_values(rig: Rig, name: str) -> Floats:
+    """What a map of one number a vertex holds, (vertices,)."""
+    _require_map(rig, name)
+    values = np.asarray(rig.maps[name], np.float64)
+    if values.ndim != 1:
+        raise DocumentError(
+            f"the map {name!r} holds several numbers a vertex", where=rig.source, remedy="Choose another"
+        )
+    return values
+
+
+def _require_map(rig: Rig, name: str) -> None:
+    if name not in rig.maps:
+        raise DocumentError(
+            f"there is no map {name!r}", where=rig.source, remedy=suggestion(name, list(rig.maps))
+        )
 
 
 def painted_values(rig: Rig, place: Sequence[str], name: str, body: str) -> Floats:

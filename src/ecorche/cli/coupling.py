@@ -94,7 +94,7 @@ def _number(rig: Rig, what: str, text: str, character: Character) -> tuple[Rig, 
         )
     if text in rig.maps and what != "seconds":
         return rig, text
-    if not Path(text).exists() or what == "seconds":
+    if not Path(text).is_file() or what == "seconds":
         raise EcorcheError(
             f"{text!r} is no number" + (", no map of the rig and no file" if what != "seconds" else ""),
             where=f"--coupling {what}",

@@ -28,8 +28,13 @@ def weights(
         None, help="The attribute's name; default: the one this command writes."
     ),
     found: bool = typer.Option(False, "--found", help="Forget painted weights; they are found again."),
+    map_name: str | None = typer.Option(
+        None, "--map", metavar="NAME", help="Instead of a muscle's: a map that fields of the rig may name."
+    ),
 ) -> None:
     """Show, write, paint or forget a muscle's weights on the skin; painted ones are kept in the rig.
+
+    With --map the same for a map of any name, which fat and coupling in the rig file may then name.
 
     `ecorche weights CHARACTER -o OUT.glb` writes a character whose skin weights are found anew, by heat from
     the bones that lie in it.
@@ -46,6 +51,9 @@ def weights(
     from ecorche.io.formats import write_take
     from ecorche.io.masks import SUFFIXES, write_mask
 
+    if map_name is not None:
+        _map(rig, map_name, muscle, output, painted, attribute, found)
+        return
     if muscle is None:
         _found_anew(rig, output, alone=painted is None and attribute is None and not found)
         return
@@ -85,6 +93,59 @@ def weights(
         typer.echo(
             f"{output}: paint the attribute {name!r}, then: ecorche weights {rig} {muscle!r} --from {output}"
         )
+
+
+def _map(
+    rig: Path,
+    name: str,
+    muscle: str | None,
+    output: Path | None,
+    painted: Path | None,
+    attribute: str | None,
+    forget: bool,
+) -> None:
+    """Show, write, paint or forget a map of a rig."""
+    from ecorche.body.painting import map_values, with_attribute, with_map, without_map
+    from ecorche.body.take import Take
+    from ecorche.cli.options import counted
+    from ecorche.cli.painted import painted_in
+    from ecorche.cli.subject import read_rigged, require_not_read
+    from ecorche.document.files import write_rig
+    from ecorche.errors import EcorcheError
+    from ecorche.io.formats import write_take
+    from ecorche.io.masks import SUFFIXES, write_mask
+
+    if sum((muscle is not None, output is not None, painted is not None, forget)) > 1:
+        raise EcorcheError(
+            "a muscle, -o, --from and --found exclude each other", where="--map", remedy="Give one of them"
+        )
+    character, held = read_rigged(rig)
+    if painted is not None:
+        brought = painted_in(painted, attribute or name, character, held)
+        write_rig(rig, with_map(held, name, brought.weights, about=f"painted in {painted.name}"))
+        if brought.note:
+            typer.echo(f"note: {brought.note}")
+        typer.echo(f"{rig}: the map {name!r} is there; name it in a field of coupling or fat")
+        return
+    if forget:
+        write_rig(rig, without_map(held, name))
+        typer.echo(f"{rig}: the map {name!r} is gone")
+        return
+    values = map_values(held, name)
+    if output is None:
+        above = counted(int((values > 0.0).sum()), "vertex")
+        typer.echo(f"the map {name!r} is above 0 at {above} of {len(values):,}, up to {values.max():.2f}")
+        return
+    require_not_read(output, character)
+    if output.suffix.lower() in SUFFIXES:
+        write_mask(output, values)
+    else:
+        mesh = held.spec.maps[name].mesh
+        for note in write_take(
+            output, Take(with_attribute(character, mesh, attribute or name, values))
+        ).notes:
+            typer.echo(f"note: {note}")
+    typer.echo(f"{output}: the map {name!r}")
 
 
 def _found_anew(source: Path, output: Path | None, *, alone: bool) -> None:

@@ -214,6 +214,11 @@ def _require_maps(rig: Rig, where: object, unnamed: Sequence[str] = ()) -> None:
         if painted is not None:
             spot = f"{where}, {spelled((*place, 'influence', 'painted'))}"
             _require_weights(rig.maps[painted], painted, spot)
+    places: list[tuple[tuple[str, ...], str]] = []
+    places += [(("coupling", at), painted) for at, painted in rig.spec.coupling.maps()]
+    places += [(("fat", *at), painted) for at, painted in rig.spec.fat.maps()]
+    for field_place, named in places:
+        _require_weights(rig.maps[named], named, f"{where}, {spelled(field_place)}")
     for name in rig.maps:
         if name not in rig.spec.maps:
             raise DocumentError(
@@ -233,8 +238,8 @@ def _require_surfaces(rig: Rig, where: object) -> None:
 
 
 def _require_weights(values: npt.NDArray[np.generic], name: str, where: str) -> None:
-    """A map that takes the place of a muscle's weights has one number from 0 to 1 a vertex."""
-    remedy = "Paint from 0, not moved, to 1, moved fully"
+    """A map that a field names has one number from 0 to 1 a vertex."""
+    remedy = "Paint one number a vertex, from 0 to 1"
     if values.ndim != 1 or values.dtype.kind not in "fiub":
         raise DocumentError(f"the map {name!r} does not hold one number a vertex", where=where, remedy=remedy)
     numbers = values.astype(np.float64)
