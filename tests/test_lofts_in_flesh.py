@@ -162,7 +162,7 @@ def test_what_tapers_out_of_the_skin_is_drawn_in_to_it(front: tuple[LoftedMuscle
     assert radius.max() > 0.12
     assert np.linalg.norm(after[..., [0, 2]], axis=-1).max() < 0.1002
     inside = (np.linalg.norm(flesh[0].inset, axis=-1) == 0.0).all(axis=1)
-    deep = np.interp(PLACES, np.linspace(0.0, 1.0, STATIONS), inside) == 1.0
+    deep = np.interp(PLACES, np.linspace(0.0, 1.0, len(inside)), inside) == 1.0
     assert deep.any()
     assert not deep.all()
     np.testing.assert_allclose(after[deep], before[deep], atol=1e-15)
@@ -269,7 +269,7 @@ def test_nothing_jumps_while_a_man_squats(data: Path) -> None:
 def test_a_muscle_moved_by_one_joint_goes_with_it(front: tuple[LoftedMuscle, Lofts, Lofts]) -> None:
     muscle, _, in_flesh = front
     flesh = in_flesh.flesh[0]
-    one = replace(flesh, joints=np.array([1]), weights=np.ones((STATIONS, SIDES, 1)))
+    one = replace(flesh, joints=np.array([1]), weights=np.ones((STATIONS, SIDES, 1)), bows=None)
     lofts = Lofts([replace(muscle, joints=(1, 1))], tube().skeleton).within(lambda: (one,))
     difference = bent(lofts, 50.0)
     wanted = lofts.posed(np.zeros_like(difference)).rings(0, PLACES, ANGLES)

@@ -53,13 +53,15 @@ class SignedPieces:
         self.left_out, self.turned = int(out.sum()), int(turned.sum())
         faces = np.where(turned[piece][:, None], faces[:, ::-1], faces)[~out[piece]]
         piece = piece[~out[piece]]
-        self._all = SignedSurface(places, faces)
+        self._all, self._faces = SignedSurface(places, faces), faces
         self._solids: list[tuple[Floats, Floats, SignedSurface]] = []
+        self._own_faces: list[Ints] = []
         kept = np.unique(piece)
         for number in kept if len(kept) > 1 else kept[:0]:
             used, own = np.unique(faces[piece == number], return_inverse=True)
             at = places[used]
             self._solids.append((at.min(axis=0), at.max(axis=0), SignedSurface(at, own.reshape(-1, 3))))
+            self._own_faces.append(faces[piece == number])
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -91,6 +93,21 @@ class SignedPieces:
         here, way = self._all.depth(flat[outside])
         depth[outside], outward[outside] = -np.abs(here), np.where((here > 0.0)[:, None], -way, way)
         return depth.reshape(asked.shape[:-1]), outward.reshape(asked.shape)
+
+    def holding(self, queries: npt.ArrayLike) -> tuple[SignedSurface, Ints]:
+        """The piece in which most of some points (..., 3) lie, and its triangles, (n, 3).
+
+        The whole surface where it is one piece, or none of them is in any.
+        """
+        flat = np.asarray(queries, np.float64).reshape(-1, 3)
+        held = [0] * len(self._solids)
+        for number, (lower, upper, solid) in enumerate(self._solids):
+            near = ((flat >= lower) & (flat <= upper)).all(axis=1)
+            held[number] = int((solid.depth(flat[near])[0] > 0.0).sum()) if near.any() else 0
+        if not any(held):
+            return self._all, self._faces
+        most = int(np.argmax(held))
+        return self._solids[most][2], self._own_faces[most]
 
 
 def _pieces(merged: Ints) -> tuple[Ints, int]:

@@ -2,15 +2,23 @@
 
 Flesh moves by the weights of the skin round it, as skinning moves that: by joints of the skeleton and by
 muscle joints; linearly, or by another method that it is bound by (`flesh_carrier`).
+
+Where skin is coarse that is not all. Between vertices that turn about different joints weights change
+smoothly, and a place that went by its own would go on a bow; but the skin is a straight triangle there, and
+cuts the bow off by centimetres. So flesh below a triangle goes as the mean of what its corners would make of
+it: ``Σ_k b_k M_k (p_k + p − q)``, with q the place on the skin that p lies below. Against ``Σ_k b_k M_k p``
+that is short of the bow ``Σ_j M_j c_j``, with ``c_j = Σ_k b_k w_kj (q − p_k)``, which is nothing at bind.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
+from ecorche.base.rotations import normalise
 from ecorche.muscles.flesh_carrier import Binding, Carrier, carried
 
 Floats = npt.NDArray[np.float64]
@@ -18,6 +26,8 @@ Ints = npt.NDArray[np.int64]
 
 STATIONS, SIDES = 33, 12
 """Places along a muscle, from origin to insertion, and round each section, whose weights are told."""
+FINE_STATIONS, FINE_SIDES = 97, 24
+"""Places where it is told how far a muscle is drawn in."""
 KEPT = 16
 """For so many sets of places it is remembered what carries them."""
 
@@ -29,14 +39,23 @@ class Flesh:
     Attributes:
         joints: Joints, those of muscles with the numbers after the skeleton's, (n,).
         weights: Their shares at stations and sides, together 1, (STATIONS, SIDES, n).
-        inset: By how much the muscle is drawn in there to be under the skin [m], (STATIONS, SIDES, 3).
+        inset: By how much the muscle is drawn in to be under the skin [m], at any number of places along and
+            round it, (K, A, 3).
         binding: Binds it to the joints by the method that carries it; None blends linearly.
+        bows: c of the joints [m], together 0, (STATIONS, SIDES, n, 3), where it is blended linearly; None is
+            flesh without bows.
+        room: The way to the skin and how far it is [m], where the inset is told, (K, A, 4); None is far.
+        draw_in: By how much rings of places (K, A, 3) at bind are drawn in to be under the skin [m]; None is
+            not at all.
     """
 
     joints: Ints
     weights: Floats
     inset: Floats
     binding: Binding | None = None
+    bows: Floats | None = None
+    room: Floats | None = None
+    draw_in: Callable[[Floats], Floats] | None = None
     _bound: dict[tuple[bytes, bytes], Carrier] = field(default_factory=dict, init=False)
 
     def middle(self, difference: Floats, u: Floats, points: Floats) -> Floats:
@@ -49,7 +68,11 @@ class Flesh:
         """
         shares = _along(self.weights, u).mean(axis=1)
         if self.binding is None:
-            return self._matrices(difference, shares)
+            matrices = self._matrices(difference, shares)
+            if self.bows is not None:
+                bows = _along(self.bows.reshape(STATIONS, SIDES, -1), u).mean(axis=1)
+                matrices[..., 3] -= self._bow(difference, bows)
+            return matrices
         # every method carries a place's surroundings by one matrix: told by four points each
         four = points + np.concatenate([np.zeros((1, 1, 3)), np.eye(3)[:, None]])
         carrier = self._carrier(self.binding, (u.tobytes(), b""), np.stack([points] * 4), [shares] * 4)
@@ -59,8 +82,23 @@ class Flesh:
 
     def at(self, u: Floats, angle: Floats) -> tuple[Floats, Floats]:
         """Shares (K, A, n) and inset [m] (K, A, 3) at shares u (K,) of the length and angles (A,)."""
-        shares, inset = (_round(_along(values, u), angle) for values in (self.weights, self.inset))
+        shares, inset = (between(values, u, angle) for values in (self.weights, self.inset))
         return shares, inset
+
+    def bows_at(self, u: Floats, angle: Floats) -> Floats | None:
+        """Bows [m] there, (K, A, 3 n); None without any."""
+        if self.bows is None or self.binding is not None:
+            return None
+        return between(self.bows.reshape(STATIONS, SIDES, -1), u, angle)
+
+    def held_in(self, u: Floats, angle: Floats, steps: Floats) -> Floats:
+        """Steps [m] (K, A, 3) of places on sections, no further towards the skin than it is away."""
+        if self.room is None:
+            return steps
+        room = between(self.room, u, angle)
+        outward = normalise(room[..., :3])
+        over = np.maximum(np.sum(steps * outward, axis=-1) - room[..., 3], 0.0)
+        return np.asarray(steps - over[..., None] * outward)
 
     def carried(self, difference: Floats, u: Floats, angle: Floats, still: Floats, points: Floats) -> Floats:
         """Points of a section at bind, dilated as in the pose, where the flesh takes them [m], (K, A, 3).
@@ -74,7 +112,9 @@ class Flesh:
         """
         shares, inset = self.at(u, angle)
         if self.binding is None:
-            return moved(self._matrices(difference, shares), points + inset)
+            there = moved(self._matrices(difference, shares), points + inset)
+            bows = self.bows_at(u, angle)
+            return there if bows is None else there - self._bow(difference, bows)
         carrier = self._carrier(self.binding, (u.tobytes(), angle.tobytes()), still + inset, [shares])
         return carried(carrier, difference, points + inset)
 
@@ -88,6 +128,11 @@ class Flesh:
             self._bound[asked] = binding(points.reshape(-1, 3), [(self.joints, own) for own in shares])
         return self._bound[asked]
 
+    def _bow(self, difference: Floats, bows: Floats) -> Floats:
+        """How far bows (..., 3 n) reach in a pose [m], (..., 3)."""
+        turned = np.moveaxis(difference[self.joints, :3, :3], 1, -1).reshape(-1, 3)  # (3 n, 3)
+        return np.asarray(bows @ turned)
+
     def _matrices(self, difference: Floats, shares: Floats) -> Floats:
         """``M − I`` (..., 3, 4) of flesh that the joints move by shares (..., n)."""
         rows = np.ascontiguousarray(difference[self.joints, :3]).reshape(-1, 12)
@@ -100,17 +145,23 @@ def moved(carried: Floats, points: Floats) -> Floats:
     return np.asarray(points + (step + carried[..., 3]))
 
 
+def between(values: Floats, u: Floats, angle: Floats) -> Floats:
+    """Values told evenly along and round a muscle (stations, sides, n), at shares u and angles, (K, A, n)."""
+    return _round(_along(values, u), angle)
+
+
 def _along(values: Floats, u: Floats) -> Floats:
-    """Values at stations (STATIONS, ...) between them, at shares u (K,) of the length, (K, ...)."""
-    place = np.clip(u, 0.0, 1.0) * (STATIONS - 1)
-    low = np.minimum(place.astype(np.int64), STATIONS - 2)
+    """Values at stations (stations, ...) between them, at shares u (K,) of the length, (K, ...)."""
+    place = np.clip(u, 0.0, 1.0) * (len(values) - 1)
+    low = np.minimum(place.astype(np.int64), len(values) - 2)
     part = (place - low)[:, None, None]
     return np.asarray(values[low] + part * (values[low + 1] - values[low]))
 
 
 def _round(values: Floats, angle: Floats) -> Floats:
-    """Values at sides (K, SIDES, ...) between them, at angles (A,) [rad], (K, A, ...)."""
-    turns = angle * (SIDES / (2.0 * np.pi))
+    """Values at sides (K, sides, ...) between them, at angles (A,) [rad], (K, A, ...)."""
+    sides = values.shape[1]
+    turns = angle * (sides / (2.0 * np.pi))
     side = np.floor(turns).astype(np.int64)
     part = (turns - side)[:, None]
-    return np.asarray((1.0 - part) * values[:, side % SIDES] + part * values[:, (side + 1) % SIDES])
+    return np.asarray((1.0 - part) * values[:, side % sides] + part * values[:, (side + 1) % sides])

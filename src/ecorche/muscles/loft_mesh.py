@@ -15,7 +15,7 @@ there, by their area times c times the angle.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -43,6 +43,8 @@ class _Junction:
         ring: Share of the branch's root curve from which on it has its own shape.
         turn: From the branch's angle round to the trunk's [rad].
         sense: 1, or −1 where the two run against each other.
+        inset: By how much rings between the two are drawn in to be under the skin, along the branch's own
+            section axes (out, side, along) [m], (K, sides, 3).
     """
 
     trunk: int
@@ -51,6 +53,11 @@ class _Junction:
     ring: float
     turn: float
     sense: float
+    inset: Floats
+
+    def bridging(self, u: Floats) -> npt.NDArray[np.bool_]:
+        """Which of the branch's rings, at shares u of its root curve, are between the two."""
+        return np.asarray((u - self.ring) * (1 - 2 * self.end) < 0.0)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -87,9 +94,8 @@ class LoftSurfaces:
         rings, ends = everywhere[:, 1:-1], everywhere[:, [0, -1], 0]
         for muscle, junction in enumerate(self._junctions):
             if junction is not None:
-                u = self.u[muscle]
-                own = (u - junction.ring) * (1 - 2 * junction.end) >= 0.0
-                rings[muscle, ~own] = _bridge(posed, muscle, junction, u[~own], angle)
+                between = junction.bridging(self.u[muscle])
+                rings[muscle, between] = _bridge(posed, muscle, junction, self.u[muscle, between], angle)
                 ends[muscle, junction.end] = rings[muscle, -junction.end].mean(axis=0)
         around = rings.reshape(count, self.u.shape[1] * self.sides, 3)
         return np.concatenate([ends[:, :1], around, ends[:, 1:]], axis=1).reshape(-1, 3)
@@ -114,6 +120,11 @@ def loft_surfaces(lofts: Lofts, *, rings: int = 24, sides: int = 20) -> LoftSurf
     heights = np.concatenate([np.zeros((count, 1)), np.repeat(u, sides, axis=1), np.ones((count, 1))], axis=1)
     numbers = np.arange(count)[:, None, None] * size
     uv = np.stack([np.broadcast_to(around / sides, (count, *around.shape)), heights[:, corners]], axis=-1)
+    angle = 2.0 * np.pi * np.arange(sides) / sides
+    junctions = tuple(
+        None if one is None else _under_skin(lofts, muscle, one, u[muscle, one.bridging(u[muscle])], angle)
+        for muscle, one in enumerate(junctions)
+    )
     return LoftSurfaces(
         u=u,
         sides=sides,
@@ -145,7 +156,23 @@ def _bridge(posed: PosedLofts, muscle: int, junction: _Junction, u: Floats, angl
         + x**2 * (3.0 - 2.0 * x) * ring
         + x**2 * (x - 1.0) * last
     )
-    return bridge
+    return bridge + junction.inset @ _across(posed, muscle, u) if junction.inset.any() else bridge
+
+
+def _under_skin(lofts: Lofts, muscle: int, junction: _Junction, u: Floats, angle: Floats) -> _Junction:
+    """The junction with its bridge drawn in to be under the skin."""
+    draw_in = lofts.flesh[muscle].draw_in if lofts.flesh else None
+    if draw_in is None or not len(u):
+        return junction
+    still = lofts.posed(np.zeros((lofts.curves.joint_count, 4, 4)))
+    inset = draw_in(_bridge(still, muscle, junction, u, angle))
+    return replace(junction, inset=inset @ np.swapaxes(_across(still, muscle, u), 1, 2))
+
+
+def _across(posed: PosedLofts, muscle: int, u: Floats) -> Floats:
+    """A muscle's section axes (out, side, along) at shares u (K,), a row each, (K, 3, 3)."""
+    axes = posed.axes(muscle, u)
+    return np.stack([axes.out, axes.side, axes.along], axis=1)
 
 
 def _junction(lofts: Lofts, muscle: int) -> _Junction | None:
@@ -166,7 +193,7 @@ def _junction(lofts: Lofts, muscle: int) -> _Junction | None:
     there, here = posed.axes(trunk, [at]), posed.axes(muscle, [ring])
     sense = 1.0 if there.along[0] @ here.along[0] >= 0.0 else -1.0
     turn = float(np.arctan2(here.out[0] @ there.side[0], here.out[0] @ there.out[0]))
-    return _Junction(trunk, at, end, ring, turn, sense)
+    return _Junction(trunk, at, end, ring, turn, sense, np.zeros((1, 1, 3)))
 
 
 def _triangles(rings: int, sides: int) -> tuple[npt.NDArray[np.intp], Floats]:

@@ -16,7 +16,7 @@ from numba import njit, prange
 from ecorche.base.quads import WIDTH, fours, quad, write_rows
 from ecorche.base.threads import threads_for
 from ecorche.muscles.flesh_carrier import Carrier
-from ecorche.muscles.flesh_shares import FleshShares, flesh_shares, step_of
+from ecorche.muscles.flesh_shares import FleshShares, bow_of, flesh_shares, flesh_vectors, step_of
 from ecorche.muscles.loft import Loft
 from ecorche.muscles.posed_lofts import section_points
 from ecorche.muscles.ring_volume import volume_within
@@ -51,14 +51,20 @@ class LoftRings:
     def __init__(self, lofts: Lofts, u: Floats, sides: int) -> None:
         count, rings = u.shape
         angle = 2.0 * np.pi * np.arange(sides) / sides
-        shares, still = [], np.empty((count, rings, sides, 6))
+        shares, vectors, still = [], [], np.empty((count, rings, sides, 6))
         for muscle, (flesh, shape, place) in enumerate(zip(lofts.flesh, lofts.shapes, u, strict=True)):
             axes, (own, inset) = lofts.axes_at_bind(muscle, place), flesh.at(place, angle)
             at_rest, whole = (section_points(axes, *dilated(shape, place, k), angle) for k in (0.0, 1.0))
-            still[muscle] = np.concatenate([at_rest + inset, whole - at_rest], axis=-1)
+            steps = flesh.held_in(place, angle, whole - at_rest)
+            still[muscle] = np.concatenate([at_rest + inset, steps], axis=-1)
             shares.append((flesh.joints, own))
+            bows = flesh.bows_at(place, angle)
+            if bows is not None:
+                vectors.append((own, bows.reshape(*own.shape, 3)))
         self._bound: tuple[Carrier, npt.NDArray[np.float32], Floats] | None = None
         self._flesh, self._shape = flesh_shares(rings, sides, shares), (count, rings, sides, WIDTH)
+        # flesh of one body has bows or has none
+        self._bows = flesh_vectors(sides, vectors)
         by_side = fours(np.moveaxis(still, 2, 0))  # (G, M, K, 6, 4)
         self._still = np.ascontiguousarray(np.moveaxis(by_side, 0, 2)).reshape(-1, WIDTH)
         self.volumes = volume_within(still[..., :3])
@@ -85,13 +91,20 @@ class LoftRings:
             return posed[0], posed[1]
         at_rest, by_dilation = (np.empty((count, rings * sides, width)) for _ in range(2))
         with threads_for(len(self._flesh.shares) // 16):
-            _carry(self._flesh, self._still, difference.reshape(-1, 16), rings, at_rest, by_dilation)
+            moved = difference.reshape(-1, 16)
+            _carry(self._flesh, self._bows, self._still, moved, rings, at_rest, by_dilation)
         return at_rest.reshape(self._shape), by_dilation.reshape(self._shape)
 
 
 @njit(parallel=True, cache=True)  # type: ignore[untyped-decorator]
 def _carry(
-    flesh: FleshShares, still: Floats, moved: Floats, rings: int, at_rest: Floats, by_dilation: Floats
+    flesh: FleshShares,
+    bows: Floats,
+    still: Floats,
+    moved: Floats,
+    rings: int,
+    at_rest: Floats,
+    by_dilation: Floats,
 ) -> None:
     """See `LoftRings.carried`."""
     for muscle in prange(len(at_rest)):
@@ -102,6 +115,8 @@ def _carry(
             at = 6 * (muscle * len(flesh.named) + place)
             p, v = read_vector(still, at), read_vector(still, at + 3)
             step = step_of(flesh, moved, ring, group, groups, p, 1.0)
+            if len(bows) > 0:
+                step = bow_of(flesh, bows, moved, ring, group, groups, step)
             there = (p[0] + step[0], p[1] + step[1], p[2] + step[2], none)
             write_rows(points, flesh.named, place, WIDTH, 0, there)
             step = step_of(flesh, moved, ring, group, groups, v, 0.0)

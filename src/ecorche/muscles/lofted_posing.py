@@ -166,13 +166,10 @@ class Lofts:
             drawn = self._drawn = u.copy(), sides, LoftRings(self, u, sides)
         return drawn[2]
 
-    @cached_property
-    def rings_at_bind(self) -> tuple[tuple[SectionAxes, Floats], ...]:
-        """Axes and points (STATIONS, SIDES, 3) of every muscle where its flesh is told, at bind [m]."""
-        u, angle = np.linspace(0.0, 1.0, STATIONS), 2.0 * np.pi * np.arange(SIDES) / SIDES
-        axes = [self.axes_at_bind(number, u) for number in range(len(self.muscles))]
-        shapes = zip(axes, self.shapes, strict=True)
-        return tuple((still, section_points(still, *shape.at(u), angle)) for still, shape in shapes)
+    def rings_at_bind(self, muscle: int, stations: int, sides: int) -> Floats:
+        """Points of a muscle's surface at bind [m], evenly along and round it, (stations, sides, 3)."""
+        u, angle = np.linspace(0.0, 1.0, stations), 2.0 * np.pi * np.arange(sides) / sides
+        return section_points(self.axes_at_bind(muscle, u), *self.shapes[muscle].at(u), angle)
 
     def difference(self, skeleton_difference: Floats, bulge: Floats) -> Floats:
         """``M − I`` of the muscle joints, (K, 4, 4): see `JointedMuscles`."""

@@ -6,7 +6,8 @@ every point of a muscle's surface goes with the flesh (`loft_flesh`), which the 
 bulge as the length of the root curve and the tension ask.
 
 The volume is that of the surface as it is drawn (`ring_volume`). The flesh having bulged towards the skin, a
-section grows or shrinks by κ on its other sides: the outmost point stays where it is.
+section grows or shrinks by κ on its other sides: the outmost point stays where it is, and none comes nearer
+to the skin by more than it is away.
 """
 
 from __future__ import annotations
@@ -55,10 +56,10 @@ class LoftsInFlesh(PosedLofts):
         """Points of the surface [m] at shares u (K,), at angles (A,) from out to side [rad], (K, A, 3)."""
         u, angle = np.asarray(u, np.float64), np.asarray(angle, np.float64)
         axes, shape = self.lofts.axes_at_bind(muscle, u), self.lofts.shapes[muscle]
-        still, points = (
-            section_points(axes, *dilated(shape, u, kappa), angle) for kappa in (0.0, self.dilation[muscle])
-        )
-        return self.lofts.flesh[muscle].carried(self._joints, u, angle, still, points)
+        flesh = self.lofts.flesh[muscle]
+        still, whole = (section_points(axes, *dilated(shape, u, kappa), angle) for kappa in (0.0, 1.0))
+        points = still + self.dilation[muscle] * flesh.held_in(u, angle, whole - still)
+        return flesh.carried(self._joints, u, angle, still, points)
 
     def all_rings(self, u: Floats, sides: int) -> Floats:
         """Points of all surfaces [m] at shares u (M, K), evenly round them, (M, K, sides, 3)."""
