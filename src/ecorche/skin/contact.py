@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from ecorche.base.ray_tree import RayTree
 from ecorche.skin.along_normals import along_normals
-from ecorche.skin.facing_lines import AHEAD, FARTHEST, FacingLines, fans, met, uprightness
+from ecorche.skin.facing_lines import AHEAD, FARTHEST, FacingLines, fans, filled, met
 from ecorche.skin.two_rings import TwoRings
 
 Points = npt.NDArray[np.float32]
@@ -38,15 +38,17 @@ _ASKED_AGAIN = 3
 """How often lines are asked what is left."""
 _MOST_ROUNDS = 100
 """Of smoothing, to spread a bulge."""
-_EVEN_ROUNDS, _FILLED = 2, 4
-"""Of smoothing of what is pressed, and to fill what is crumpled."""
+_EVEN_ROUNDS = 2
+"""Of smoothing of what is pressed."""
 _LEAST = 2e-5
 """How deep skin may be behind skin and still touches it, as a share of the reach: rounding is as large."""
+_ENOUGH = 5e-4
+"""And when what is left is not asked for again."""
 _BESIDE = 3.0
 """Skin bulges where it is pressed less than what comes from round there by so many times."""
-_MOST_BULGE, _HIGHEST = 6.0, 0.1
-"""How many times what is spread beside a contact may come out there, at most, and about how far, as a share
-of the reach: where there is little room beside not all of it does."""
+_MOST_BULGE, _HIGHEST, _LOWEST = 6.0, 0.1, 5e-4
+"""How many times what is spread beside a contact may come out there, at most, and how far at most, as a share
+of the reach: where there is little room beside not all of it does; and below which height none does."""
 
 
 class SkinContact:
@@ -75,7 +77,8 @@ class SkinContact:
         gives: Flags | None = None,
     ) -> None:
         self._tree, self._rings, self._rounds = RayTree(points, triangles), rings, rounds
-        self._least, self._highest = np.float32(_LEAST * reach), np.float32(_HIGHEST * reach)
+        self._least, self._enough = np.float32(_LEAST * reach), np.float32(_ENOUGH * reach)
+        self._lowest, self._highest = np.float32(_LOWEST * reach), np.float32(_HIGHEST * reach)
         speaker = rings.speakers()
         self._gives = np.ones(len(speaker), np.float32)
         if gives is not None:
@@ -99,7 +102,7 @@ class SkinContact:
         least = thick.copy()
         np.minimum.at(least, row, thick[rings.near])
         self._thick = least[rings.place].astype(np.float32)
-        self._reach = np.float32(FARTHEST) * self._thick
+        self._reach = np.minimum(np.float32(FARTHEST) * self._thick, np.float32(reach))
         self._resting = np.zeros(rings.place_count, np.float32)
         at_bind, _ = self._ask(self._looking, points, normals)
         self._resting[at_bind.places] = np.maximum(-at_bind.gaps, np.float32(0.0))
@@ -121,15 +124,16 @@ class SkinContact:
             return np.zeros(len(points), np.float32)
         pressed = np.maximum(pressed, self._gives * rings.smoothed(pressed, 1.0, _EVEN_ROUNDS))
         before, moved = np.zeros_like(pressed), lines.given_way(self._bulge(pressed) - pressed, self._rounds)
+        found |= (moved != 0.0)[rings.place[looking]]
         for _ in range(_ASKED_AGAIN):
             there = along_normals(points, normals, moved, rings.place)
             self._tree.fit(there, (moved != before)[rings.place])
-            looking = looking[found | (moved != 0.0)[rings.place[looking]]]
+            looking = looking[found]
             lines, found = self._ask(looking, there, normals)
             pressed = self._pressed(lines, there, normals)
-            if not pressed.any():
-                break
             before, moved = moved, moved - pressed
+            if pressed.max() < self._enough:
+                break
         return moved[rings.place]
 
     def _ask(self, looking: Ints, points: Points, normals: Points) -> tuple[FacingLines, Flags]:
@@ -147,9 +151,9 @@ class SkinContact:
         ).distances
         lines = met(
             looking, hits, ahead, self._tree.triangles, self._fans, points, normals, reach, rings.place,
-            self._gives, self._resting,
+            self._gives, self._resting, 2.0 * float(self._highest),
         )  # fmt: skip
-        return lines, hits.triangles >= 0
+        return lines, hits.distances < 2.0 * self._highest
 
     def _pressed(self, lines: FacingLines, points: Points, normals: Points) -> Points:
         """How far each place gives way to what it meets [m], (places,)."""
@@ -157,13 +161,11 @@ class SkinContact:
         own = -lines.given_way(np.zeros(rings.place_count, np.float32), self._rounds)
         if own.max(initial=0.0) < self._least:
             return np.zeros_like(own)
-        near = np.flatnonzero(rings.around(own > 0.0, _FILLED)).astype(np.int32)
-        sure = np.ones_like(own)
-        sure[near] = uprightness(near, rings.speakers(), self._tree.triangles, self._fans, points, normals)
-        told = rings.smoothed(sure * own, 1.0, _FILLED)
-        share = np.float32(1.0) - rings.smoothed(np.float32(1.0) - sure, 1.0, _FILLED)
-        filled = told / np.maximum(share, np.float32(1e-6))
-        return np.asarray(self._gives * (sure * own + (np.float32(1.0) - sure) * filled))
+        told = filled(
+            own, rings.starts, rings.members, rings.weights, rings.speakers(), self._tree.triangles,
+            *self._fans, points, normals,
+        )  # fmt: skip
+        return np.asarray(self._gives * told)
 
     def _bulge(self, pressed: Points) -> Points:
         """What comes out beside places that are pressed in so far [m], (places,)."""
@@ -173,4 +175,4 @@ class SkinContact:
         out = min(float(self._area @ pressed) / room, _MOST_BULGE) if room > 0.0 else 0.0
         bulge = np.float32(out) * beside
         bulge /= np.sqrt(np.float32(1.0) + (bulge / self._highest) ** 2)
-        return np.where(bulge < self._least, np.float32(0.0), bulge)
+        return np.asarray(np.maximum(bulge - self._lowest, np.float32(0.0)))

@@ -72,6 +72,7 @@ def met(
     place: Ints,
     gives: Points,
     resting: Points,
+    room: float,
 ) -> FacingLines:
     """The lines that count at all.
 
@@ -87,10 +88,11 @@ def met(
         place: Of each vertex, (vertices,).
         gives: How much each place gives way, (places,).
         resting: How far each is behind skin at bind, which does not count [m], (places,).
+        room: How far ahead nothing matters [m].
     """
     found = _met(
         looking, hits.distances, ahead, hits.triangles, triangles, *fan, points, normals, reach, place, gives,
-        resting,
+        resting, np.float32(room),
     )  # fmt: skip
     return FacingLines(*found)
 
@@ -116,40 +118,35 @@ def _met(
     place: Ints,
     gives: Points,
     resting: Points,
+    room: float,
 ) -> tuple[Ints, Ints, Points, Points, Points]:
     count = 0
     for row in range(len(looking)):
-        count += hit[row] >= 0
+        count += hit[row] >= 0 and distances[row] < room
     places, gaps, give = np.empty(count, np.int32), np.empty(count, np.float32), np.empty(count, np.float32)
     corners, shares = np.empty((count, 3), np.int32), np.empty((count, 3), np.float32)
     # normals of places as the skin is now, and the least cosine with the triangles round them
-    known = np.full((len(starts) - 1, 4), np.float32(np.nan))
-    line, share, normal = 0, np.empty(3, np.float32), np.empty(3, np.float32)
+    known, normal = np.full((len(starts) - 1, 4), np.float32(np.nan)), np.empty(3, np.float32)
+    line = 0
     for row in range(len(looking)):
-        if hit[row] < 0:
+        if hit[row] < 0 or distances[row] >= room:
             continue
-        vertex, way = looking[row], distances[row]
-        corner = triangles[hit[row]]
-        _shares(
-            points[corner[0]],
-            points[corner[1]],
-            points[corner[2]],
-            points[vertex] + way * normals[vertex],
-            share,
-        )
+        vertex, way, corner = looking[row], distances[row], triangles[hit[row]]
+        _write_shares(points, corner, points[vertex], normals[vertex], way, shares[line])
         normal[:] = 0.0
         against, length, held, sound = np.float32(0.0), np.float32(0.0), np.float32(0.0), np.float32(0.0)
         for k in range(3):
-            at = place[corner[k]]
+            at, share = place[corner[k]], shares[line, k]
             if np.isnan(known[at, 3]):
                 _look_round(at, triangles, starts, fan, points, known)
-            normal += share[k] * known[at, :3]
-            sound += share[k] * _ramp(known[at, 3] / _UPRIGHT)
-            held += share[k] * gives[at]
-            corners[line, k], shares[line, k] = at, share[k]
-        for k in range(3):
-            against -= normal[k] * normals[vertex, k]
-            length += normal[k] ** 2
+            for axis in range(3):
+                normal[axis] += share * known[at, axis]
+            sound += share * _ramp(known[at, 3] / _UPRIGHT)
+            held += share * gives[at]
+            corners[line, k] = at
+        for axis in range(3):
+            against -= normal[axis] * normals[vertex, axis]
+            length += normal[axis] ** 2
         counts = _ramp((against / max(np.sqrt(length), np.float32(1e-12)) - _GRAZING) / (_FACING - _GRAZING))
         if way < 0.0:
             far = reach[vertex]
@@ -166,42 +163,46 @@ def _met(
 @njit(cache=True, error_model="numpy")  # type: ignore[untyped-decorator]
 def _look_round(here: int, triangles: Ints, starts: Ints, fan: Ints, points: Points, known: Points) -> None:
     """Write the normal of a place and the least cosine with the triangles round it, (places, 4)."""
-    total, area = known[here], np.empty(3, np.float32)
-    total[:3] = 0.0
+    x, y, z = np.float32(0.0), np.float32(0.0), np.float32(0.0)
     for entry in range(starts[here], starts[here + 1]):
-        _area(triangles[fan[entry]], points, area)
-        total[:3] += area
-    total[:3] /= max(np.sqrt(total[0] ** 2 + total[1] ** 2 + total[2] ** 2), np.float32(1e-20))
-    total[3] = _least_along(here, triangles, starts, fan, points, total)
+        area = _area(triangles, fan[entry], points)
+        x, y, z = x + area[0], y + area[1], z + area[2]
+    length = max(np.sqrt(x * x + y * y + z * z), np.float32(1e-20))
+    known[here, 0], known[here, 1], known[here, 2] = x / length, y / length, z / length
+    known[here, 3] = _least_along(here, triangles, starts, fan, points, known[here])
 
 
 @njit(cache=True, error_model="numpy")  # type: ignore[untyped-decorator]
 def _least_along(here: int, triangles: Ints, starts: Ints, fan: Ints, points: Points, normal: Points) -> Any:
     """The least cosine between a normal and the triangles round a place."""
-    least, area = np.float32(1.0), np.empty(3, np.float32)
+    least = np.float32(1.0)
     for entry in range(starts[here], starts[here + 1]):
-        _area(triangles[fan[entry]], points, area)
-        length = np.sqrt(area[0] ** 2 + area[1] ** 2 + area[2] ** 2)
+        x, y, z = _area(triangles, fan[entry], points)
+        length = np.sqrt(x * x + y * y + z * z)
         if length > 0.0:
-            along = area[0] * normal[0] + area[1] * normal[1] + area[2] * normal[2]
-            least = min(least, along / length)
+            least = min(least, (x * normal[0] + y * normal[1] + z * normal[2]) / length)
     return least
 
 
 @njit(inline="always")  # type: ignore[untyped-decorator]
-def _area(corners: Ints, points: Points, out: Points) -> None:
+def _area(triangles: Ints, number: int, points: Points) -> Any:
     """The vector area of a triangle, twice."""
-    a, b, c = corners[0], corners[1], corners[2]
+    a, b, c = triangles[number, 0], triangles[number, 1], triangles[number, 2]
     ex, ey, ez = points[b, 0] - points[a, 0], points[b, 1] - points[a, 1], points[b, 2] - points[a, 2]
     fx, fy, fz = points[c, 0] - points[a, 0], points[c, 1] - points[a, 1], points[c, 2] - points[a, 2]
-    out[0], out[1], out[2] = ey * fz - ez * fy, ez * fx - ex * fz, ex * fy - ey * fx
+    return ey * fz - ez * fy, ez * fx - ex * fz, ex * fy - ey * fx
 
 
 @njit(cache=True, error_model="numpy")  # type: ignore[untyped-decorator]
-def _shares(a: Points, b: Points, c: Points, at: Points, share: Points) -> None:
-    """Barycentric coordinates of a point in a triangle."""
-    e, f, g = b - a, c - a, at - a
-    ee, ef, ff, ge, gf = np.sum(e * e), np.sum(e * f), np.sum(f * f), np.sum(g * e), np.sum(g * f)
+def _write_shares(
+    points: Points, corner: Ints, begin: Points, direction: Points, way: float, share: Points
+) -> None:
+    """Barycentric coordinates in a triangle of the end of a line."""
+    ee, ef, ff, ge, gf = np.float32(0.0), np.float32(0.0), np.float32(0.0), np.float32(0.0), np.float32(0.0)
+    for k in range(3):
+        a = points[corner[0], k]
+        e, f, g = points[corner[1], k] - a, points[corner[2], k] - a, begin[k] + way * direction[k] - a
+        ee, ef, ff, ge, gf = ee + e * e, ef + e * f, ff + f * f, ge + g * e, gf + g * f
     area = ee * ff - ef * ef
     if area <= 0.0:
         share[:] = np.float32(1.0 / 3.0)
@@ -228,25 +229,43 @@ def _give_way(
     return now
 
 
-def uprightness(
-    places: Ints, speakers: Ints, triangles: Ints, fan: tuple[Ints, Ints], points: Points, normals: Points
+@njit(cache=True)  # type: ignore[untyped-decorator]
+def filled(
+    values: Points,
+    near_starts: Ints,
+    near: Ints,
+    weights: Points,
+    speakers: Ints,
+    triangles: Ints,
+    starts: Ints,
+    fan: Ints,
+    points: Points,
+    normals: Points,
 ) -> Points:
-    """From 0 where a triangle round a place is turned away from its line to 1 where none is, (n,).
+    """Values (places,), none less than 0, where skin is not crumpled; else what those near say that are not.
 
     Args:
-        places: Some, (n,).
+        values: Of places.
+        near_starts, near, weights: Places near each, in rows, and how much they say.
         speakers: The first vertex at every place, (places,).
-        triangles, fan, points, normals: As `met` has them.
+        triangles, points, normals: As `met` has them.
+        starts, fan: See `fans`.
     """
-    return np.asarray(_uprightness(places, speakers, triangles, *fan, points, normals))
-
-
-@njit(cache=True)  # type: ignore[untyped-decorator]
-def _uprightness(
-    places: Ints, speakers: Ints, triangles: Ints, starts: Ints, fan: Ints, points: Points, normals: Points
-) -> Points:
-    found = np.empty(len(places), np.float32)
-    for row in range(len(places)):
-        normal = normals[speakers[places[row]]]
-        found[row] = _ramp(_least_along(places[row], triangles, starts, fan, points, normal) / _UPRIGHT)
+    sure, found = np.full(len(values), np.float32(-1.0)), values.copy()
+    for place in range(len(values)):
+        if values[place] > 0.0:
+            for entry in range(near_starts[place], near_starts[place + 1]):
+                here = near[entry]
+                if sure[here] < 0.0:
+                    least = _least_along(here, triangles, starts, fan, points, normals[speakers[here]])
+                    sure[here] = _ramp(least / _UPRIGHT)
+    for place in range(len(values)):
+        if sure[place] < 0.0 or sure[place] == 1.0:
+            continue
+        total, whole = np.float32(0.0), np.float32(1e-12)
+        for entry in range(near_starts[place], near_starts[place + 1]):
+            weight = weights[entry] * abs(sure[near[entry]])
+            total += weight * values[near[entry]]
+            whole += weight
+        found[place] += (np.float32(1.0) - sure[place]) * (total / whole - values[place])
     return found
