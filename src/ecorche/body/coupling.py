@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -16,15 +15,16 @@ from ecorche.base.mesh import triangle_mesh
 from ecorche.base.names import suggestion
 from ecorche.body.character import Character
 from ecorche.body.compile import Body
+from ecorche.body.coupling_shares import coupling_shares
 from ecorche.body.ecorche_surfaces import EcorcheSurfaces, points_at_bind, surfaces_of
 from ecorche.body.fit_for_muscles import times_a_person
 from ecorche.body.frames import PointSet
 from ecorche.body.garments import garment_transfers
 from ecorche.body.painting import painted_values
-from ecorche.body.regions import by_joint, joint_regions
+from ecorche.body.regions import by_joint
 from ecorche.body.skin_state import outward
 from ecorche.body.wrinkles import compile_wrinkles
-from ecorche.document.coupling_spec import Coupling, CouplingSpec
+from ecorche.document.coupling_spec import CouplingSpec
 from ecorche.document.files import Rig
 from ecorche.errors import DocumentError, MeshError
 from ecorche.skeleton.naming.recognise import Naming, recognise
@@ -56,8 +56,6 @@ MARGIN = 4
 """So many edges beyond the skin that is over the écorché its neighbours count."""
 DEEP = 0.001
 """Skin that is less deep in a muscle or bone lies on it [m], on a person."""
-LEFT_PLAIN = ("head", "hands", "feet")
-"""Regions that a height field leaves to plain skinning unless they are named."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -204,7 +202,7 @@ def compile_coupling(body: Body, rig: Rig, bind: Sequence[PointSet]) -> BodyCoup
     skin, weights = character.meshes.index(mesh), mesh.weights
     assert weights is not None  # body() gives skinned meshes only
     naming = recognise(character.skeleton, rig.spec.skeleton.mapping or None)
-    share = _shares(spec, character, naming, weights, f"{rig.source}, coupling.regions")
+    share = coupling_shares(spec, character, naming, weights, f"{rig.source}, coupling.regions")
     points = bind[skin]
     triangles, state = outward(
         points, mesh.mesh.triangles(), f"{character.source or character.name}, mesh {mesh.name!r}"
@@ -286,30 +284,6 @@ def _hip_folds(points: PointSet, weights: SkinWeights, skeleton: Skeleton, namin
     if len(hips) < 2 or chest is None:
         return []
     return hip_folds(points, weights, skeleton, hips, chest)
-
-
-def _shares(
-    spec: CouplingSpec, character: Character, naming: Naming, weights: SkinWeights, where: object
-) -> dict[Coupling, Floats]:
-    """How much of each coupling every vertex has, together 1, each (vertices,)."""
-    skeleton, said = character.skeleton, dict(spec.regions)
-    if spec.everywhere in ("height_field", "fascia"):
-        there = joint_regions(skeleton, naming)
-        for region in LEFT_PLAIN:
-            if region in there:
-                said.setdefault(region, "plain")
-    kinds = np.array(by_joint(said, spec.everywhere, skeleton, naming, where))
-    vertex = np.repeat(np.arange(weights.vertex_count), np.diff(weights.starts))
-    each: dict[Coupling, Floats] = {
-        kind: _sums(vertex, weights.weights * (kinds[weights.joints] == kind), weights.vertex_count)
-        for kind in get_args(Coupling)
-    }
-    total = np.maximum(sum(each.values()), 1e-12)
-    return {kind: share / total for kind, share in each.items()}
-
-
-def _sums(index: npt.NDArray[np.intp], values: npt.NDArray[np.floating], count: int) -> Floats:
-    return np.asarray(np.bincount(index, values, count), np.float64)
 
 
 def _over(

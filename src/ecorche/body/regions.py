@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
 from ecorche.base.names import suggestion
 from ecorche.errors import DocumentError
+from ecorche.skeleton.naming.conventions import key
 from ecorche.skeleton.naming.recognise import Naming
 from ecorche.skeleton.skeleton import Skeleton
 
@@ -23,17 +25,44 @@ REGIONS: dict[str, tuple[str, ...]] = {
 }
 """Where each begins, by canonical joint names; it goes on to where another begins."""
 
+WORDS: dict[str, frozenset[str]] = {
+    "head": frozenset(("head", "skull", "jaw", "face")),
+    "hands": frozenset(("hand", "hands", "finger", "fingers", "forepaw")),
+    "feet": frozenset(("foot", "feet", "toe", "toes", "paw", "paws", "hoof", "hooves")),
+}
+"""Words in the names of a creature's joints with which the regions begin that are usually left alone."""
+
 Value = TypeVar("Value")
 
 
 def joint_regions(skeleton: Skeleton, naming: Naming) -> tuple[str | None, ...]:
     """The region each joint is in, (joints,); None above the first that is known."""
     starts = {joint: region for region, joints in REGIONS.items() for joint in joints}
+    return _below(skeleton, [starts.get(name or "") for name in naming.canonical])
+
+
+def regions_by_any_name(skeleton: Skeleton, naming: Naming) -> tuple[str | None, ...]:
+    """The same; of creatures, none of whose joints has a canonical name, their own names tell.
+
+    Only head, hands and feet are known then.
+    """
+    if any(naming.canonical):
+        return joint_regions(skeleton, naming)
+    return _below(skeleton, [_by_word(name) for name in skeleton.names])
+
+
+def _below(skeleton: Skeleton, begins: Sequence[str | None]) -> tuple[str | None, ...]:
+    """Regions from where they begin, down to where others do."""
     found: list[str | None] = []
-    for parent, name in zip(skeleton.parents.tolist(), naming.canonical, strict=True):
-        above = found[parent] if parent >= 0 else None
-        found.append(starts.get(name or "", above))
+    for parent, region in zip(skeleton.parents.tolist(), begins, strict=True):
+        found.append(region or (found[parent] if parent >= 0 else None))
     return tuple(found)
+
+
+def _by_word(name: str) -> str | None:
+    """The region a joint's name speaks of."""
+    words = set(re.split(r"[^a-z]+", key(name)))
+    return next((region for region, known in WORDS.items() if not words.isdisjoint(known)), None)
 
 
 def by_joint(
@@ -43,7 +72,7 @@ def by_joint(
 
     What is said of a joint comes before what is said of its region.
     """
-    regions = joint_regions(skeleton, naming)
+    regions = regions_by_any_name(skeleton, naming)
     for name in said:
         if name not in REGIONS and name not in skeleton.names:
             raise DocumentError(
