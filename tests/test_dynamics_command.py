@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import shutil
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,11 +15,30 @@ import pytest
 from PIL import Image
 from typer.testing import CliRunner
 
+from ecorche.body.bake import FRAMES_A_CHUNK
+from ecorche.body.fat_motion import FatMotion
 from ecorche.body.take import Take
 from ecorche.cli.main import app
-from ecorche.document.files import write_rig
+from ecorche.document.files import read_rig, write_rig
 from ecorche.io.formats import read_character, write_take
 from soft_ball import ball, hopping, soft_rig
+
+KILLED = """
+import os, signal
+from ecorche.body.spool import Spool
+from ecorche.cli.main import run
+packed, number = Spool._packed, 0
+
+def last(spool, frame):
+    global number
+    number += 1
+    if number > 55:  # in the midst of the fourth sixteen
+        os.kill(os.getpid(), signal.SIGKILL)
+    return packed(spool, frame)
+
+Spool._packed = last
+run()
+"""
 
 
 @pytest.fixture(scope="module")
@@ -57,3 +80,40 @@ def test_what_fat_moves_is_a_layer_of_a_body_without_muscles(rig: Path, tmp_path
     assert pixels(file).std() > 1.0
     done = CliRunner().invoke(app, ["render", str(rig), "-o", str(file), "--layers", "difference"])
     assert done.exit_code == 2
+
+
+def test_a_bake_that_was_killed_goes_on_with_the_same_settings_alone(
+    rig: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = ["--rate", "240", "--dynamics", "fat"]
+    target, whole = tmp_path / "hop.npz", tmp_path / "whole.npz"
+    run("bake", rig, "-o", whole, *settings)
+    frames = len(np.load(whole)["points"])
+    child = subprocess.run([sys.executable, "-c", KILLED, "bake", rig, "-o", target, *settings], check=False)
+    assert child.returncode == -9
+    state = tmp_path / ".hop.npz.baking" / "state.json"
+    assert not target.exists()
+    done = json.loads(state.read_text())["done"]
+    assert done == 3 * FRAMES_A_CHUNK < frames
+    # with another map, though of the same name, nothing is gone on with
+    shutil.copytree(state.parent, tmp_path / ".other.npz.baking")
+    painted = read_rig(rig)
+    maps = {**painted.maps, "upper": 0.9 * np.asarray(painted.maps["upper"], np.float32)}
+    write_rig(rig.with_name("other.ecorche"), replace(painted, maps=maps))
+    told = run("bake", rig.with_name("other.ecorche"), "-o", tmp_path / "other.npz", *settings)
+    assert f"{done} frames of an interrupted bake with other settings could not be used" in told
+    run("bake", rig.with_name("other.ecorche"), "-o", tmp_path / "fresh.npz", *settings)
+    assert (tmp_path / "other.npz").read_bytes() == (tmp_path / "fresh.npz").read_bytes()
+    assert (tmp_path / "other.npz").read_bytes() != whole.read_bytes()
+    passed: list[int] = []
+    go_on = FatMotion._pass_on
+
+    def counted(motion: FatMotion, number: int) -> None:
+        passed.append(number)
+        go_on(motion, number)
+
+    monkeypatch.setattr(FatMotion, "_pass_on", counted)
+    assert "interrupted" not in run("bake", rig, "-o", target, *settings)
+    assert target.read_bytes() == whole.read_bytes()
+    assert len(passed) == frames - done
+    assert not state.parent.exists()

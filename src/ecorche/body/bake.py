@@ -20,7 +20,10 @@ from ecorche.body.take import Take
 from ecorche.version import __version__
 
 Progress = Callable[[str, int, int], None]
-"""Called with the stage (``"bake"`` or ``"write"``), frames done, and frames in all."""
+"""Called with the stage (``"bake"`` or ``"write"``), frames done, and frames in all.
+
+Once with ``"anew"`` and how many frames of another bake, which was interrupted, were put away.
+"""
 
 Written = TypeVar("Written")
 
@@ -66,6 +69,8 @@ def bake(
         return write(path, take)
     total = len(take.frames)
     with Spool(path, _key(take), take.frames) as spool:
+        if spool.put_away:
+            told("anew", spool.put_away, total)
         told("bake", spool.done, total)
         while spool.done < total:
             spool.bake_next(FRAMES_A_CHUNK)
@@ -84,6 +89,10 @@ def _key(take: Take) -> str:
         digest.update(take.motion.times.tobytes() + take.motion.local.tobytes())
         for name in sorted(take.motion.morph_weights):
             digest.update(name.encode() + take.motion.morph_weights[name].tobytes())
+    if take.rig is not None:  # what is painted or said of coupling, fat and wrinkles may not show at first
+        digest.update(take.rig.spec.model_dump_json(exclude={"notes"}).encode())
+        for name in sorted(take.rig.maps):
+            digest.update(name.encode() + take.rig.maps[name].tobytes())
     live = take.frames.live if isinstance(take.frames, MuscleFrames) else take.frames
     if isinstance(live, LiveFrames):
         methods = [type(s).__name__ for s in live.body.skinnings]

@@ -137,7 +137,7 @@ def perform(
         live = live.part(samples * frames[0], samples * frames[1])
     elif before:
         live = live.part(samples * before, motion.frame_count - 1)
-    return Performance(Take(of_type, live.motion, live, samples), report, clamped)
+    return Performance(Take(of_type, live.motion, live, samples, rig), report, clamped)
 
 
 def _with_scapulae(motion: Motion, naming: Naming, report: RetargetReport) -> tuple[Motion, RetargetReport]:

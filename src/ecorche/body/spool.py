@@ -44,6 +44,10 @@ class Spool:
         target: The file the bake will become; the spool stands beside it.
         key: Text that says everything the frames depend on; another key starts afresh.
         source: The frames to bake.
+
+    Attributes:
+        done: Frames that are whole.
+        put_away: Frames that an interrupted bake with another key had left here.
     """
 
     def __init__(self, target: Path, key: str, source: Frames) -> None:
@@ -61,6 +65,7 @@ class Spool:
         self._key = hashlib.sha256(text.encode()).hexdigest()
         self._source = source
         self._lock()
+        self.put_away = 0
         self.done = self._resume()
 
     def _resume(self) -> int:
@@ -72,6 +77,7 @@ class Spool:
             if state["key"] == self._key and size >= done * self._frame_floats * 4:
                 self._remember(done, state["history"])
                 return done
+            self.put_away = done
         except (OSError, ValueError, KeyError, TypeError):
             pass  # nothing to resume from: start afresh
         with readable_write_errors(self.target):

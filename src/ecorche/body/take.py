@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from ecorche.body.character import Character
 from ecorche.body.frames import Frames
+from ecorche.document.files import Rig
 from ecorche.skeleton.motion import Motion
 
 
@@ -19,12 +20,14 @@ class Take:
         frames: Points of every mesh over time, at the motion's times; None for a still character,
             which a writer writes at bind with its skeleton and all its motions.
         samples: Moments a frame, for motion blur: every so manieth of ``frames`` is a frame.
+        rig: The rig that was performed with; None for none. A bake goes on with frames of the same alone.
     """
 
     character: Character
     motion: Motion | None = None
     frames: Frames | None = None
     samples: int = 1
+    rig: Rig | None = None
 
 
 def recorded_take(character: Character) -> Take:

@@ -132,11 +132,22 @@ def bake(
     )
     started = time.perf_counter()
     with progress_bar() as bar:
-        written = bake_take(output, take, lambda path, take: write_take(path, take, options), report_to(bar))
+        shown, put_away = report_to(bar), list[int]()
+
+        def told(stage: str, done: int, total: int) -> None:
+            if stage == "anew":
+                put_away.append(done)
+            else:
+                shown(stage, done, total)
+
+        written = bake_take(output, take, lambda path, take: write_take(path, take, options), told)
     seconds = time.perf_counter() - started
     notes = (*weights_found(subject.character), *line_notes(performance.take), *skin_notes(performance.take))
     for note in notes:
         typer.echo(f"note: {note}")
+    for count in put_away:
+        left = counted(count, "frame")
+        typer.echo(f"note: {left} of an interrupted bake with other settings could not be used: begun anew")
     if quiet:
         return
     if subject.character.notes:
