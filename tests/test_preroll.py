@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ecorche.body.bake import FRAMES_A_CHUNK, bake
+from ecorche.body.bake import FRAMES_A_CHUNK, _key, bake
 from ecorche.body.character import Character
 from ecorche.body.fat_motion import FatMotion
 from ecorche.body.perform import perform
@@ -133,3 +133,23 @@ def test_a_bake_with_a_history_goes_on_as_if_it_had_not_stopped(
     else:
         assert len(passed) == before + frames - 1
     assert not folder.exists()
+
+
+def test_a_bake_goes_on_with_what_was_said_before_alone(character: Character) -> None:
+    motion = hopping(character, 0.2)
+
+    def key(maps: dict[str, Any] | None = None, **said: Any) -> str:
+        rig = soft_rig(character, maps, **said)
+        return _key(perform(character, motion, rig=rig, dynamics="fat").take)
+
+    same = key()
+    assert key() == same
+    upper = soft_rig(character).maps["upper"].astype(np.float64)
+    others = [
+        key(nodes=8),
+        key(young=3_001.0),
+        key(sag=0.1),
+        key({"upper": 0.99 * upper}),
+        key({"new": upper}),
+    ]
+    assert len({same, *others}) == 6
