@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
 from ecorche.skin.two_rings import TwoRings, two_rings
 
@@ -71,8 +72,38 @@ def test_values_are_believed_unless_far_from_their_median() -> None:
     values[~sure] = 0.0
     median, known = rings.median(values, sure)
     wanted = np.where(sure & (np.abs(values - median) <= 1.0), values, np.where(known, median, 0.0))
-    np.testing.assert_array_equal(rings.believed(values, sure, 1.0), wanted.astype(np.float32))
-    assert (wanted[sure] != values[sure]).any()
+    np.testing.assert_allclose(rings.believed(values, sure, 1.0), wanted, atol=1e-6)
+    assert (np.abs(wanted - values)[sure] > 1.0).any()
+
+
+def test_what_is_believed_goes_over_smoothly_as_values_stray_and_become_unsure() -> None:
+    rings, rng = grid(15), np.random.default_rng(8)
+    values = (0.1 * rng.normal(size=225)).astype(np.float32)
+    sure = np.ones(225, np.float32)
+    shares = np.linspace(0.0, 1.0, 301)
+
+    def largest_step(found: list[npt.NDArray[np.float32]]) -> float:
+        return float(np.abs(np.diff(found, axis=0)).max())
+
+    straying = []
+    for share in shares:
+        astray = values.copy()
+        astray[112] += np.float32(4.0 * share)
+        straying.append(rings.believed(astray, sure, 1.0))
+    assert largest_step(straying) < 0.04
+    assert abs(straying[-1][112]) < 0.3
+    vanishing, everyone = [], []
+    for share in shares:
+        unsure = sure.copy()
+        unsure[112] = 1.0 - share
+        vanishing.append(rings.believed(values, unsure, 1.0))
+        everyone.append(rings.believed(values, np.full(225, 1.0 - share, np.float32), 1.0))
+    assert largest_step(vanishing) < 0.01
+    assert largest_step(everyone) < 0.1
+    gone = sure.copy()
+    gone[112] = 0.0
+    np.testing.assert_allclose(vanishing[-1], rings.believed(values, gone, 1.0), atol=1e-6)
+    assert not everyone[-1].any()
 
 
 def test_single_values_are_smoothed_as_if_all_places_were() -> None:

@@ -32,6 +32,7 @@ from ecorche.skeleton.naming.vocabulary import TRUNK
 from ecorche.skeleton.skeleton import Skeleton
 from ecorche.skin.along_normals import along_normals
 from ecorche.skin.contact import SkinContact
+from ecorche.skin.crumpled import Crumpled
 from ecorche.skin.delta_transfer import DeltaTransfer
 from ecorche.skin.even_stretch import EvenStretch
 from ecorche.skin.fold_planes import Fold, FoldPlanes, hip_folds, limb_folds
@@ -77,6 +78,7 @@ class BodyCoupling:
         folds: Where they meet when they fold.
         contact: Skin against skin; None for none.
         stretch: Skin along itself.
+        crumpled: Skin whose normals cannot be trusted.
         wrinkles: Folds of the skin at joints; None for none.
         garments: How every other mesh follows the body.
         notes: What is unusual about the skin, a sentence each.
@@ -97,6 +99,7 @@ class BodyCoupling:
     folds: FoldPlanes
     contact: SkinContact | None
     stretch: EvenStretch
+    crumpled: Crumpled
     wrinkles: FlexionWrinkles | None
     garments: tuple[DeltaTransfer | None, ...]
     notes: tuple[str, ...]
@@ -160,10 +163,14 @@ class BodyCoupling:
         """
         skin = plain[self.skin]
         up = self.up(skin)
-        less = -correction[self.rings.place][:, None] * up
+        along = correction[self.rings.place][:, None] * up
+        less = np.zeros_like(up)
         if muscled is not None:
             less -= self.by_muscles[:, None] * (muscled[self.skin] - skin)
-        less -= self.stretch.along(skin - less, up)
+        along += self.stretch.along(skin - less + along, up)
+        if self.over is not None:
+            along = self.crumpled.evened(along, skin)
+        less -= along
         less -= self.by_heights[:, None] * self.folds.laid(skin - less, moved)
         if self.wrinkles is not None:
             less += self.wrinkles.depths(moved).astype(np.float32)[:, None] * up
@@ -251,6 +258,7 @@ def compile_coupling(body: Body, rig: Rig, bind: Sequence[PointSet]) -> BodyCoup
         stretch=EvenStretch(
             points, up, rings, by_heights * _painted(spec.slide, "slide", rig, mesh.name, len(points))
         ),
+        crumpled=Crumpled(points, triangles, rings),
         wrinkles=compile_wrinkles(character, rig),
         garments=garment_transfers(character, skin, bind),
         notes=(*state.told(mesh.name), *_within(over, scale)),

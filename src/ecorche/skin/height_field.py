@@ -12,12 +12,20 @@ skin nearby.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
+from numba import njit, prange
 
 from ecorche.base.ray_tree import Hits, RayTree
 
 Points = npt.NDArray[np.float32]
+Ints = npt.NDArray[np.int32]
+
+_FADES, _EDGE = np.float32(0.3), np.float32(0.3)
+"""The last share of how much a height may change in which it is believed less and less, and the cosine
+between ray and surface below which."""
 
 
 class HeightField:
@@ -61,6 +69,24 @@ class HeightField:
             points, normals: Of the skin as it was skinned, (vertices, 3).
             beneath: Points of the surfaces beneath in the same pose [m].
         """
+        return self._changes(points, normals, beneath)[0]
+
+    def believed(self, points: Points, normals: Points, beneath: npt.ArrayLike) -> tuple[Points, Points]:
+        """The same, 0 where there is none, and how far each is believed, 0 to 1, (vertices,), (vertices,).
+
+        Rays come to hit something, and miss it, where it is as far as they reach or seen from its edge. Near
+        that they are believed less, so that nothing is believed, or no longer, at once.
+        """
+        changes, triangles = self._changes(points, normals, beneath)
+        found, sure = np.zeros_like(changes), np.zeros_like(changes)
+        _believe(
+            changes, triangles, self._beneath.triangles, np.ascontiguousarray(beneath, np.float32), normals,
+            self._reach, found, sure,
+        )  # fmt: skip
+        return found, sure
+
+    def _changes(self, points: Points, normals: Points, beneath: npt.ArrayLike) -> tuple[Points, Ints]:
+        """Changes, and the triangles that rays hit."""
         self._beneath.fit(beneath)
         hits = self._beneath.cast(
             points - self._start * normals,
@@ -72,7 +98,46 @@ class HeightField:
             remembered=self._remembered,
         )
         known = np.isfinite(self.heights) & (hits.triangles >= 0)
-        return np.where(known, hits.distances, np.float32(np.nan))
+        return np.where(known, hits.distances, np.float32(np.nan)), hits.triangles
+
+
+@njit(parallel=True, cache=True, error_model="numpy")  # type: ignore[untyped-decorator]
+def _believe(
+    changes: Points,
+    hit: Ints,
+    triangles: Ints,
+    beneath: Points,
+    normals: Points,
+    reach: Points,
+    found: Points,
+    sure: Points,
+) -> None:
+    for ray in prange(len(changes)):
+        if not np.isfinite(changes[ray]):
+            continue
+        found[ray] = changes[ray]
+        i, j, k = triangles[hit[ray], 0], triangles[hit[ray], 1], triangles[hit[ray], 2]
+        ax, ay, az = (
+            beneath[j, 0] - beneath[i, 0],
+            beneath[j, 1] - beneath[i, 1],
+            beneath[j, 2] - beneath[i, 2],
+        )
+        bx, by, bz = (
+            beneath[k, 0] - beneath[i, 0],
+            beneath[k, 1] - beneath[i, 1],
+            beneath[k, 2] - beneath[i, 2],
+        )
+        x, y, z = ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx
+        along = x * normals[ray, 0] + y * normals[ray, 1] + z * normals[ray, 2]
+        facing = along / max(np.sqrt(x * x + y * y + z * z), np.float32(1e-30))
+        left = (np.float32(1.0) - abs(changes[ray]) / reach[ray]) / _FADES
+        sure[ray] = _smooth_step(left) * _smooth_step(facing / _EDGE)
+
+
+@njit(inline="always")  # type: ignore[untyped-decorator]
+def _smooth_step(x: Any) -> Any:
+    x = min(max(x, np.float32(0.0)), np.float32(1.0))
+    return x * x * (np.float32(3.0) - np.float32(2.0) * x)
 
 
 def nearest_beneath(

@@ -127,10 +127,8 @@ class SkinOverEcorche:
         return self._correction(points, normals, beneath) - self._at_bind
 
     def _correction(self, points: Points, normals: Points, beneath: npt.ArrayLike) -> Singles:
-        change = self._field.changes(points, normals, beneath)[self._speaker]
-        found = np.isfinite(change)
-        change = np.where(found, change, np.float32(0.0))
-        believed = self._rings.believed(change, found, self._reach.outlier)
+        change, sure = (a[self._speaker] for a in self._field.believed(points, normals, beneath))
+        believed = self._rings.believed(change, sure, self._reach.outlier)
         moved = -believed
         if (self._bridged > 0.0).any():
             fascia, at_rest = self._fascia

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -27,6 +27,8 @@ _OWN = 0.5
 """How far a vertex counts as being from itself, as a share of the way to its nearest neighbour."""
 _FARTHEST = 5.0
 """How far a value is spread by smoothing, in edges by the square root of its rounds."""
+_ENOUGH = np.float32(0.05)
+"""Which share of its neighbours must be sure for a place to be believed fully, by weight."""
 _MOST = 96
 """Neighbours that are looked at, at most: a fan of hundreds is cut, the farthest first."""
 
@@ -99,23 +101,30 @@ class TwoRings:
             self.square_edge[kept],
         )
 
-    def median(self, values: Singles, sure: npt.NDArray[np.bool_]) -> tuple[Singles, npt.NDArray[np.bool_]]:
-        """Medians of the values (places,) that are sure, and where there was one.
+    def median(self, values: Singles, sure: npt.ArrayLike) -> tuple[Singles, npt.NDArray[np.bool_]]:
+        """Medians of values (places,), and where there was one to tell, (places,).
 
-        A value in the middle between two halves of the weight is the mean of the two next to it.
+        A value of little weight changes it little: in order, each stands in the middle of its weight, and the
+        median is what stands, or lies between two, in the middle of the whole.
+
+        Args:
+            values: Of the places.
+            sure: How sure each is, 0 to 1, (places,).
         """
-        found, known = np.zeros_like(values), np.zeros(len(values), np.bool_)
-        nothing = np.float32(-1.0)
-        _median(self.starts, self.members, self.weights, values, sure, nothing, found, known)
-        return found, known
+        found, told = np.zeros_like(values), np.zeros(len(values), np.float32)
+        certain, nothing = np.asarray(sure, np.float32), np.float32(-1.0)
+        _median(self.starts, self.members, self.weights, values, certain, nothing, found, told)
+        return found, told > 0.0
 
-    def believed(self, values: Singles, sure: npt.NDArray[np.bool_], outlier: float) -> Singles:
-        """Values (places,) where they are sure and not as far as an outlier from the median; else that.
+    def believed(self, values: Singles, sure: npt.ArrayLike, outlier: float) -> Singles:
+        """Values (places,), or medians in their place the less sure they are and the farther from them.
 
-        0 where there is none. A value that is near all others round it needs no median.
+        A value that is sure and not as far as an outlier from the median stays; at twice as far it is the
+        median. All goes over into all smoothly; 0 where nothing is sure round a place.
         """
-        found, known = np.zeros_like(values), np.zeros(len(values), np.bool_)
-        _median(self.starts, self.members, self.weights, values, sure, np.float32(outlier), found, known)
+        found, told = np.zeros_like(values), np.zeros(len(values), np.float32)
+        certain = np.asarray(sure, np.float32)
+        _median(self.starts, self.members, self.weights, values, certain, np.float32(outlier), found, told)
         return found
 
     def smoothed(self, values: Singles, strength: float | Singles, rounds: int) -> Singles:
@@ -203,34 +212,41 @@ def _reached(starts: Ints, near: Ints, lengths: Floats) -> tuple[Ints, Ints, Flo
     return ends, members, ways
 
 
+@njit(inline="always")  # type: ignore[untyped-decorator]
+def _smooth_step(x: Any) -> Any:
+    x = min(max(x, np.float32(0.0)), np.float32(1.0))
+    return x * x * (np.float32(3.0) - np.float32(2.0) * x)
+
+
 @njit(parallel=True, cache=True)  # type: ignore[untyped-decorator]
 def _median(
     starts: Ints,
     members: Ints,
     weights: Singles,
     values: Singles,
-    sure: npt.NDArray[np.bool_],
+    sure: Singles,
     outlier: float,
     found: Singles,
-    known: npt.NDArray[np.bool_],
+    told: Singles,
 ) -> None:
-    """Medians; where an outlier is given, of values that may be one alone."""
+    """Medians; where an outlier is given, what is believed of the values. ``told``: how much told them."""
     for place in prange(len(found)):
         own = values[place]
-        if outlier >= 0.0 and sure[place]:
+        if outlier >= 0.0 and sure[place] >= 1.0:
             farthest = np.float32(0.0)
             for entry in range(starts[place], starts[place + 1]):
-                if sure[members[entry]]:
+                if sure[members[entry]] > 0.0:
                     farthest = max(farthest, abs(values[members[entry]] - own))
             if farthest <= outlier:
-                found[place], known[place] = own, True
+                found[place], told[place] = own, np.float32(1.0)
                 continue
         sorted_values, sorted_weights = np.empty(_MOST, np.float32), np.empty(_MOST, np.float32)
-        count, whole = 0, np.float32(0.0)
+        count, whole, all_sure = 0, np.float32(0.0), np.float32(0.0)
         for entry in range(starts[place], starts[place + 1]):
-            if not sure[members[entry]]:
+            all_sure += weights[entry]
+            if sure[members[entry]] <= 0.0:
                 continue
-            value, weight, at = values[members[entry]], weights[entry], count
+            value, weight, at = values[members[entry]], weights[entry] * sure[members[entry]], count
             while at > 0 and sorted_values[at - 1] > value:
                 sorted_values[at], sorted_weights[at] = sorted_values[at - 1], sorted_weights[at - 1]
                 at -= 1
@@ -239,17 +255,20 @@ def _median(
             whole += weight
         if count == 0:
             continue
-        passed, at = sorted_weights[0], 0
-        half = np.float32(0.5) * whole
+        half, passed, at = np.float32(0.5) * whole, np.float32(0.5) * sorted_weights[0], 0
+        median = sorted_values[0]
         while passed < half and at + 1 < count:
+            way = np.float32(0.5) * (sorted_weights[at] + sorted_weights[at + 1])
+            share = min((half - passed) / max(way, np.float32(1e-30)), np.float32(1.0))
+            median = sorted_values[at] + share * (sorted_values[at + 1] - sorted_values[at])
+            passed += way
             at += 1
-            passed += sorted_weights[at]
-        known[place] = True
-        found[place] = sorted_values[at]
-        if passed == half and at + 1 < count:
-            found[place] = np.float32(0.5) * (sorted_values[at] + sorted_values[at + 1])
-        if sure[place] and abs(own - found[place]) <= outlier:
-            found[place] = own
+        found[place], told[place] = median, whole / all_sure
+        if outlier >= 0.0:
+            astray = _smooth_step((abs(own - median) - outlier) / max(outlier, np.float32(1e-12)))
+            median += sure[place] * (np.float32(1.0) - astray) * (own - median)
+            # where hardly anything is sure it is as at bind
+            found[place] = _smooth_step(told[place] / _ENOUGH) * median
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]

@@ -1,0 +1,54 @@
+"""Skin that is crumpled goes with the skin round it."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from ecorche.base.mesh import triangle_mesh
+from ecorche.skin.crumpled import Crumpled
+from ecorche.skin.normals import Normals
+from ecorche.skin.two_rings import two_rings
+
+COUNT = 21
+
+
+def sheet() -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int32]]:
+    x, y = np.meshgrid(np.arange(COUNT), np.arange(COUNT), indexing="ij")
+    points = 0.01 * np.stack([x, y, np.zeros_like(x)], -1).reshape(-1, 3).astype(np.float32)
+    a = np.arange(COUNT * COUNT).reshape(COUNT, COUNT)[:-1, :-1].ravel()
+    faces = [np.stack([a, a + COUNT, a + 1], 1), np.stack([a + 1, a + COUNT, a + COUNT + 1], 1)]
+    return points, np.concatenate(faces).astype(np.int32)
+
+
+def test_skin_that_is_not_crumpled_moves_as_it_is_told_to_the_last_bit() -> None:
+    points, triangles = sheet()
+    crumpled = Crumpled(points, triangles, two_rings(points, triangles))
+    told = np.random.default_rng(2).normal(size=points.shape).astype(np.float32)
+    bent = points.copy()
+    bent[:, 2] = 0.3 * bent[:, 0] ** 2
+    for pose in (points, bent):
+        assert (crumpled.trust(pose) == 1.0).all()
+        assert crumpled.evened(told, pose).tobytes() == told.tobytes()
+
+
+def test_where_skin_turns_over_nothing_leaps() -> None:
+    points, triangles = sheet()
+    rings, middle = two_rings(points, triangles), COUNT * COUNT // 2
+    crumpled, normals = Crumpled(points, triangles, rings), Normals([triangle_mesh("s", points, triangles)])
+    told, evened, trust = [], [], []
+    # what is round the middle is wavy and turned over, from side to side
+    away = points - points[middle]
+    ring = np.abs(away).max(axis=1) < 0.015
+    for share in np.linspace(0.0, 1.0, 161):
+        pose = points.copy()
+        pose[ring, 0] -= np.float32(2.0 * share) * away[ring, 0]
+        pose[ring, 2] += np.float32(30.0) * (away[ring, 0] ** 2 - away[ring, 1] ** 2)
+        (up,) = normals.apply([pose])
+        told.append(np.float32(0.004) * np.asarray(up))
+        evened.append(crumpled.evened(told[-1], pose))
+        trust.append(crumpled.trust(pose)[rings.place[middle]])
+    leaps = [np.linalg.norm(np.diff(v, axis=0), axis=-1)[:, middle].max() for v in (told, evened)]
+    assert min(trust) == 0.0
+    assert leaps[0] > 0.004
+    assert leaps[1] < 0.2 * leaps[0]
