@@ -11,6 +11,7 @@ import trimesh
 from ecorche.base.lens_grid import Lens
 from ecorche.errors import MeshError
 from ecorche.skeleton.skeleton import Skeleton
+from ecorche.skin import settle_skin
 from ecorche.skin.extract_skin import SkinSurface, extract_skin
 from ecorche.skin.layers_beneath import LayersBeneath
 from ecorche.skin.weights import weights_from_table
@@ -96,6 +97,29 @@ def test_nothing_beneath_comes_near_the_skin(skin: SkinSurface, forked: LayersBe
     x, y, _ = skin.points.T
     flank = (np.abs(x) < 0.075) & (y < -0.08) & (y > -0.17)  # far from the armpits and from sharp rims
     assert depth[flank] == pytest.approx(FAT, abs=5e-4)
+
+
+def test_more_rays_go_where_the_skin_is_hollow(
+    forked: LayersBeneath, skin: SkinSurface, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent: list[Floats] = []
+    rays = settle_skin._rays
+
+    def counted(beneath: LayersBeneath, starts: Floats, outwards: Floats, longest: Floats) -> Floats:
+        sent.append(starts)
+        return rays(beneath, starts, outwards, longest)
+
+    monkeypatch.setattr(settle_skin, "_rays", counted)
+    again = extract_skin(forked, EDGE, symmetric=True)
+    assert np.array_equal(again.points, skin.points)
+
+    def per_vertex(middle: tuple[float, float, float]) -> float:
+        near = [np.linalg.norm(places - np.array(middle), axis=1) < 0.04 for places in (*sent, skin.points)]
+        return sum(int(there.sum()) for there in near[:-1]) / int(near[-1].sum())
+
+    armpit, flank = per_vertex((0.085, 0.03, 0.0)), per_vertex((0.066, -0.15, 0.0))
+    assert flank == pytest.approx(3.0, abs=0.5)  # a vertex sends one in each of three rounds
+    assert armpit > 2.0 * flank
 
 
 def test_mirrored_halves_are_equal_bit_for_bit(skin: SkinSurface) -> None:

@@ -49,7 +49,7 @@ REGIONS = {**LEAN, "hip": (0.007, 0.024), "thigh": (0.005, 0.020), "arm": (0.004
 """As the built-in figure's; muscles of others leave wider gaps at hips and shoulders."""
 RINGS, SIDES = 24, 12
 """How finely muscles that are no meshes are told to the skin."""
-LENSES = {"head": (0.13, 0.70, 2.0), "hands": (0.11, 0.55, 2.0), "feet": (0.12, 0.50, 1.8)}
+LENSES = {"head": (0.13, 0.70, 2.0), "hands": (0.11, 0.60, 2.4), "feet": (0.12, 0.50, 1.8)}
 """Where a person's skin is finer: within which radius, from which on it is not [m], and how many times."""
 FLATTEST = 0.05
 """Skinning that presses a place flatter than this share of its volume is not undone."""
@@ -66,6 +66,7 @@ class LaidSkin:
     Attributes:
         character: Skin and bones; other meshes are left out.
         posed: The skin in the pose in which it was laid [m], (vertices, 3).
+        beneath: What it was laid over in that pose: bones first, then muscles.
         over_muscle: Whether the nearest thing beneath each vertex is a muscle, (vertices,).
         notes: Where bones come from, what lies over bones alone, what is not beneath the skin, a sentence
             each.
@@ -73,6 +74,7 @@ class LaidSkin:
 
     character: Character
     posed: Floats
+    beneath: LayersBeneath
     over_muscle: npt.NDArray[np.bool_]
     notes: tuple[str, ...]
 
@@ -145,7 +147,8 @@ def lay_skin(
         *_apart(laid, firm, bones, surfaces, muscles),
         *_left_out(character, firm),
     )
-    return LaidSkin(_with_skin(character, firm, laid, points, weights), laid.points, over_muscle, notes)
+    made = _with_skin(character, firm, laid, points, weights)
+    return LaidSkin(made, laid.points, beneath, over_muscle, notes)
 
 
 def _size(skeleton: Skeleton, naming: Naming, points: Floats) -> float:

@@ -121,6 +121,17 @@ class LayersBeneath:
             [s.closest(places, within=within + fat).distances - share * fat for fat, _, s in self._kinds]
         )
 
+    def way_out(self, places: Floats, share: float) -> Floats:
+        """Places [m] (n, 3) within a surface taken straight out, to where a share of its fat is beneath."""
+        nearest, out = np.full(len(places), np.inf), places.copy()
+        for fat, _, surface in self._kinds:
+            hit = surface.closest(places)
+            there = np.einsum("vc,vcx->vx", hit.barycentric, surface.corners[hit.triangles])
+            nearer = hit.distances < nearest
+            beyond = there + share * fat * normalise(there - places)
+            nearest[nearer], out[nearer] = hit.distances[nearer], beyond[nearer]
+        return out
+
     def holds(self, places: Floats) -> npt.NDArray[np.bool_]:
         """Whether places (n, 3) are within one of the surfaces: rays from there see it from behind."""
         tree = self._tree

@@ -37,6 +37,9 @@ MIDDLES = ([0, 1], [1, 2], [2, 3], [3, 0], [0, 2], [1, 3])
 """Corners of a quad between which its skin is looked at too."""
 LEFT, LIFTS = 0.6, 3
 """Share of the fat that must be left beneath all of the skin, and rounds in which it is seen to."""
+OUT = 6
+"""Rounds in which vertices that were pushed into a part beside, as between fingers, go to their neighbours'
+mean, and in the last half, where that is no better, the shortest way out."""
 RELAXATIONS, PULL = 20, 0.06
 """Of the membrane: rounds, and how strongly it is drawn in, (edge / 2 ℓ)² of `skin.fascia`."""
 SMOOTHING, SMOOTHINGS = 0.4, 10
@@ -74,6 +77,13 @@ def settled(points: Floats, quads: Ints, beneath: LayersBeneath, mirror: Ints | 
     points = even(_let_down(points, quads, means, beneath, np.zeros(len(points))))
     for _ in range(LIFTS):
         points = even(_lifted(points, quads, beneath))
+    for step in range(OUT):
+        held = np.flatnonzero(beneath.holds(points))
+        if not len(held):
+            break
+        points = points.copy()
+        points[held] = (means @ points)[held] if step < OUT // 2 else beneath.way_out(points[held], LEFT)
+        points = even(points)
     return points
 
 
