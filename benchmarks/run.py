@@ -24,6 +24,7 @@ SECTIONS = (
     "template_volume",
     "muscle_surfaces",
     "skin_layers",
+    "skin_over_muscles",
     "muscle_studies",
     "muscles_outside",
     "extraction",

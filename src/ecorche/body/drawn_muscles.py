@@ -43,15 +43,19 @@ class DrawnMuscles:
             index: Of the frame.
             frame: The frame itself, where it is at hand.
         """
+        points, coupling = self.before_giving_way(index), self._live.body.coupling
+        if self._pressed is None or coupling is None:
+            return points
+        skin = (self._live[index] if frame is None else frame).points[coupling.skin]
+        return self._pressed.give_way(points, skin, coupling.up(skin))
+
+    def before_giving_way(self, index: int) -> Points:
+        """The same as if no skin pressed on them [m], (vertices, 3)."""
         live, body = self._live, self._live.body
         moved = difference_from_bind(body.character.skeleton, live.motion.local[index])
         active = None if live.activation is None else live.activation[index]
         meshes = None if body.lines is None else live.line_points(index)
-        points = self.surfaces.points(moved, body.bulge(active), meshes)
-        if self._pressed is None or body.coupling is None:
-            return points
-        skin = (live[index] if frame is None else frame).points[body.coupling.skin]
-        return self._pressed.give_way(points, skin, body.coupling.up(skin))
+        return self.surfaces.points(moved, body.bulge(active), meshes)
 
     @cached_property
     def _pressed(self) -> PressedMuscles | None:
