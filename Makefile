@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMPS := .cache/stamps
 
-.PHONY: help demo test tests test-oldest bench pictures extraction-pictures line-pictures line-cases fat-pictures docs lint clean
+.PHONY: help demo test tests test-oldest bench pictures extraction-pictures line-pictures line-cases fat-pictures skin-pictures docs lint clean
 .DEFAULT_GOAL := help
 
 help:  ## this list
@@ -47,6 +47,9 @@ line-pictures: $(STAMPS)/python  ## mesh muscles of a dog's arms and a man's cal
 
 fat-pictures: $(STAMPS)/python  ## fat of a woman and a heavy man in a captured jump, as sheets and films in out/fat
 	PYTHONPATH=. $(BIN)/python examples/fat_pictures.py out/fat
+
+skin-pictures: $(STAMPS)/python  ## skin plain, over muscles, over fascia and with fat, and skins laid over an écorché, as sheets in out/skin
+	PYTHONPATH=. $(BIN)/python examples/skin_pictures.py out/skin
 
 docs: $(STAMPS)/python  ## regenerate what the docs hold of generated text
 	$(BIN)/python -m ecorche.document.schema
