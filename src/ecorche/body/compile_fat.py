@@ -17,6 +17,7 @@ from ecorche.base.smooth_step import smooth_step
 from ecorche.body.compile import Body, skinned_points
 from ecorche.body.ecorche_surfaces import EcorcheSurfaces, surfaces_of
 from ecorche.body.fat import BodyFat, FatPart
+from ecorche.body.fat_contact import FatContact
 from ecorche.body.fat_holding import carried_by, evened_skin, held_by_muscles, whole_inside
 from ecorche.body.fat_places import AUTOMATIC, ELSEWHERE, USUAL, VOXEL, Usual, place_shares
 from ecorche.body.fit_for_muscles import require_size, times_a_person
@@ -111,7 +112,10 @@ def compile_fat(body: Body, rig: Rig | None) -> BodyFat:
     down = np.array([0.0, -spec.gravity, 0.0])
     surfaces = None if skin.muscles is None else skin.muscles[0]
     whole = _not_twice(parts, len(points))
-    return BodyFat(whole, number, bind[number], garments, down, surfaces, tuple(notes))
+    contact = None
+    if rig is None or rig.spec.coupling.contact:
+        contact = FatContact(bind[number], triangles, whole, skin.size)
+    return BodyFat(whole, number, bind[number], garments, down, surfaces, contact, tuple(notes))
 
 
 class _TooThin(Exception):

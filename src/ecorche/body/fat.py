@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +22,9 @@ from ecorche.fat.below_skin import BelowSkin, cross
 from ecorche.fat.elastic_grid import ElasticGrid
 from ecorche.fat.skin_on_nodes import SkinOnNodes
 from ecorche.skin.delta_transfer import DeltaTransfer
+
+if TYPE_CHECKING:
+    from ecorche.body.fat_contact import FatContact
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -164,6 +168,7 @@ class BodyFat:
         garments: For every mesh, how it follows the body's skin; None for the body and what stands still.
         gravity: [m/s²], (3,).
         surfaces: The muscles' surfaces that nodes are held by; None for a body without.
+        contact: What presses on it; None where skin shall not meet skin.
         notes: What was left out and why, a sentence each.
     """
 
@@ -173,6 +178,7 @@ class BodyFat:
     garments: tuple[DeltaTransfer | None, ...]
     gravity: Floats
     surfaces: EcorcheSurfaces | None
+    contact: FatContact | None = None
     notes: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
@@ -193,12 +199,7 @@ class BodyFat:
             moved: ``M − I`` of the joints, (joints, 4, 4).
             displacements: Of the nodes of every part from rest [m], each (nodes, 3).
         """
-        further = np.zeros(self.bind.shape)
-        for part, displaced in zip(self.parts, displacements, strict=True):
-            own = part.vertices
-            gone = still[own].astype(np.float64) - self.bind[own]
-            further[own] += part.offsets(displaced, moved, gone)
-        deltas = further.astype(np.float32)
+        deltas = self.further(still, moved, displacements)
         result = list(points)
         for number, garment in enumerate(self.garments):
             if garment is not None:
@@ -206,9 +207,18 @@ class BodyFat:
         result[self.mesh] = points[self.mesh] + deltas
         return tuple(result)
 
+    def further(self, still: PointSet, moved: Floats, displacements: list[Floats]) -> PointSet:
+        """How far fat that moves carries the body's skin from where it is without [m], (vertices, 3)."""
+        further = np.zeros(self.bind.shape)
+        for part, displaced in zip(self.parts, displacements, strict=True):
+            own = part.vertices
+            gone = still[own].astype(np.float64) - self.bind[own]
+            further[own] += part.offsets(displaced, moved, gone)
+        return further.astype(np.float32)
+
     def feed(self, update: Callable[[bytes], object]) -> None:
         """Give everything that the fat depends on to a hash, so that a bake knows its own."""
-        update(self.bind.tobytes() + self.gravity.tobytes())
+        update(self.bind.tobytes() + self.gravity.tobytes() + repr(self.contact is None).encode())
         for part in self.parts:
             grid = part.grid
             told = part.name, part.joint, part.sag, grid.tissue, grid.size, grid.step, grid.voxels.shape

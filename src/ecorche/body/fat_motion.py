@@ -56,6 +56,8 @@ class FatMotion:
         shown_from: Time of the first frame that is shown [s]: before it fat settles; None shows all.
         outside: Gives forces on the vertices of the body's mesh [N], (vertices, 3), in a frame, which act
             until the next.
+        meets: Gives what presses on these vertices, see `FatContact`, in a frame in which nodes are displaced
+            so far; None where nothing does.
     """
 
     def __init__(
@@ -67,9 +69,10 @@ class FatMotion:
         beneath: Callable[[int], Floats] | None = None,
         shown_from: float | None = None,
         outside: Callable[[int], Floats] | None = None,
+        meets: Callable[[int, list[Floats]], Floats] | None = None,
     ) -> None:
         self.fat, self.motion, self.samples = fat, motion, samples
-        self._beneath, self._outside = beneath, outside
+        self._beneath, self._outside, self._meets = beneath, outside, meets
         self._begins = float(motion.times[0])
         self._shown_from = self._begins if shown_from is None else shown_from
         self._grids = [part.grid.at_rest() for part in fat.parts]
@@ -102,9 +105,9 @@ class FatMotion:
         while self._frame < index:
             if self._frame < 0:
                 self._window(0)
-                list(self._pool.map(self._settle, numbers))
+                self._settle()
             else:
-                self._push()
+                self._push(self._frame)
                 self._window(self._frame // self.samples)
                 list(self._pool.map(self._pass_on, numbers))
             self._frame += 1
@@ -143,18 +146,28 @@ class FatMotion:
                 if len(self._held_in) > _WINDOW:
                     self._held_in.popitem(last=False)
 
-    def _settle(self, number: int) -> None:
+    def _settle(self) -> None:
         """Come to rest in the first pose."""
-        grid, held = self._grids[number], self._held_in[0][number]
-        nodes = self.fat.parts[number].carried(self._moved(0))
-        nodes[grid.held] = held
-        grid.displace(nodes)
-        motion = self._frame_motion(number, 0, np.zeros(1), np.zeros(1))
+        for grid, part, held in zip(self._grids, self.fat.parts, self._held_in[0], strict=True):
+            nodes = part.carried(self._moved(0))
+            nodes[grid.held] = held
+            grid.displace(nodes)
+        moving = list(range(len(self._grids)))
         for _ in range(_LONGEST):
-            grid.advance_through(0.05, motion, held[None], np.full(1, SETTLING))
-            if np.abs(grid.velocities).max() < _SETTLED:
+            self._push(0)
+            list(self._pool.map(self._wait, moving))
+            moving = [n for n in moving if np.abs(self._grids[n].velocities).max() >= _SETTLED]
+            if not moving:
                 break
-        grid.displace(grid.displacements)
+        for grid in self._grids:
+            grid.displace(grid.displacements)
+
+    def _wait(self, number: int) -> None:
+        """Let a moment pass in the first pose."""
+        motion = self._frame_motion(number, 0, np.zeros(1), np.zeros(1))
+        self._grids[number].advance_through(
+            0.05, motion, self._held_in[0][number][None], np.full(1, SETTLING)
+        )
 
     def _pass_on(self, number: int) -> None:
         """Go on from this frame to the next."""
@@ -177,14 +190,22 @@ class FatMotion:
         left, whole = self._shown_from - times, self._shown_from - self._begins
         return SETTLING * smooth_step(2.0 * left / max(whole, 1e-9))
 
-    def _push(self) -> None:
-        """Let forces on the skin of this frame act on the nodes below it."""
-        if self._outside is None:
+    def _push(self, frame: int) -> None:
+        """Let what presses on the skin in a frame act on the nodes below it."""
+        if self._outside is None and self._meets is None:
             return
-        forces = np.asarray(self._outside(self._frame), np.float64)
-        moved = difference_from_bind(self.motion.skeleton, self.motion.local[self._frame])
-        for part, grid in zip(self.fat.parts, self._grids, strict=True):
-            grid.push(part.skin.forces_on_nodes(forces[part.vertices]) @ part.frame(moved)[0])
+        moved = difference_from_bind(self.motion.skeleton, self.motion.local[frame])
+        if self._outside is not None:
+            forces = np.asarray(self._outside(frame), np.float64)
+            for part, grid in zip(self.fat.parts, self._grids, strict=True):
+                grid.push(part.skin.forces_on_nodes(forces[part.vertices]) @ part.frame(moved)[0])
+        if self._meets is not None:
+            pressing = self._meets(frame, [grid.displacements for grid in self._grids])
+            for part, grid in zip(self.fat.parts, self._grids, strict=True):
+                on_nodes = part.skin.forces_on_nodes(pressing[part.vertices])
+                nodes = np.flatnonzero(on_nodes[:, 3])
+                forces, stiffness = on_nodes[nodes, :3] @ part.frame(moved)[0], on_nodes[nodes, 3]
+                grid.meet(nodes, forces / stiffness[:, None], stiffness)
 
     def _held(self, number: int, interval: int, seconds: Floats) -> Floats:
         """Where held nodes are so long after the frame that an interval begins with, from rest [m]."""

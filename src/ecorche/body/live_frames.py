@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from ecorche.body.compile import Body, morphed_points
+from ecorche.body.compile import Body, morphed_points, skinned_points
 from ecorche.body.evaluate import Pose, posed_points, skin_correction
 from ecorche.body.frames import Frame, Frames
 from ecorche.dynamics.setting import Dynamics
@@ -128,7 +128,24 @@ class LiveFrames:
         from ecorche.body.fat_motion import FatMotion
 
         beneath = None if fat.surfaces is None else self._beneath
-        return FatMotion(fat, self.motion, samples=self.samples, beneath=beneath, shown_from=self._shown_from)
+        return FatMotion(
+            fat,
+            self.motion,
+            samples=self.samples,
+            beneath=beneath,
+            shown_from=self._shown_from,
+            meets=None if fat.contact is None else self._pressing,
+        )
+
+    def _pressing(self, index: int, displacements: list[Floats]) -> Floats:
+        """What presses on the skin over fat in a frame, see `FatContact`."""
+        fat = self.body.fat
+        assert fat is not None
+        assert fat.contact is not None
+        moved = difference_from_bind(self.body.character.skeleton, self.motion.local[index])
+        bare = (None,) * len(self.body.character.meshes)
+        skin = skinned_points(self.body.without_muscles(), moved, bare)[fat.mesh]
+        return fat.contact.pressing(skin + fat.further(skin, moved, displacements))
 
     def _beneath(self, index: int) -> Floats:
         """Points of the muscles' surfaces in a frame [m]."""

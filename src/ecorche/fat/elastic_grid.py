@@ -111,6 +111,7 @@ class ElasticGrid:
         self.displacement, self.velocity = (np.zeros(3 * layout.whole, np.float32) for _ in range(2))
         self._outside = np.zeros_like(self.velocity)
         self._memory = tuple(np.zeros_like(self.velocity) for _ in range(4))
+        self._touching, self._planes = np.zeros(0, np.int32), np.zeros((0, 5), np.float32)
         self.step = self._stable_step()
 
     def __repr__(self) -> str:
@@ -124,6 +125,7 @@ class ElasticGrid:
         other.displacement, other.velocity = np.zeros_like(self.displacement), np.zeros_like(self.velocity)
         other._outside = np.zeros_like(self.velocity)
         other._memory = tuple(np.zeros_like(self.velocity) for _ in range(4))
+        other._touching, other._planes = np.zeros(0, np.int32), np.zeros((0, 5), np.float32)
         return other
 
     @property
@@ -146,6 +148,22 @@ class ElasticGrid:
     def push(self, forces: npt.ArrayLike) -> None:
         """Let forces from outside act on the nodes [N], (nodes, 3), until others do."""
         self._layout.vectors(forces, self._outside)
+
+    def meet(self, nodes: npt.ArrayLike, ways: npt.ArrayLike, stiffness: npt.ArrayLike) -> None:
+        """Let nodes be pressed by something that does not move, until something else does.
+
+        Args:
+            nodes: Their numbers, (T,).
+            ways: How far they must go from where they are now to be out of it [m], (T, 3).
+            stiffness: Force on each by the way that is missing [N/m], (T,).
+        """
+        chosen, way = np.asarray(nodes, np.int64), np.asarray(ways, np.float64).reshape(-1, 3)
+        far = np.linalg.norm(way, axis=1)
+        unit = way / np.maximum(far, 1e-12)[:, None]
+        goal = far + np.sum(unit * self.displacements[chosen], axis=1)
+        out = self._layout.turned(unit).reshape(-1, 3)
+        self._touching = self._layout.flat[chosen]
+        self._planes = np.column_stack([out, goal, stiffness]).astype(np.float32)
 
     def forces(self) -> Doubles:
         """Elastic forces on the nodes where they are now [N], (nodes, 3)."""
@@ -281,6 +299,8 @@ class ElasticGrid:
                 self._inverse,
                 self._rest,
                 self._outside,
+                self._touching,
+                self._planes,
                 rows,
                 np.float32(self.tissue.viscosity),
                 drag.astype(np.float32),

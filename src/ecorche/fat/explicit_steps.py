@@ -63,6 +63,19 @@ def _ready(
     write_run(far, at, nothing)
 
 
+@njit(inline="always")  # type: ignore[untyped-decorator]
+def _press(touching: Ints, planes: Floats, whole: int, displacement: Floats, near: Floats) -> None:
+    """Add to the forces on nodes those of the planes that they are behind, see `take_steps`."""
+    for number in range(len(touching)):
+        i, x, y, z = touching[number], planes[number, 0], planes[number, 1], planes[number, 2]
+        j, k = i + whole, i + 2 * whole
+        missing = planes[number, 3] - (x * displacement[i] + y * displacement[j] + z * displacement[k])
+        force = planes[number, 4] * max(missing, np.float32(0.0))
+        near[i] += force * x
+        near[j] += force * y
+        near[k] += force * z
+
+
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def take_steps(
     solid: tuple[Ints, int, int, int, float, float, Floats, Floats],
@@ -72,6 +85,8 @@ def take_steps(
     inverse: Floats,
     places: Floats,
     outside: Floats,
+    touching: Ints,
+    planes: Floats,
     motion: Floats,
     viscosity: float,
     drag: Floats,
@@ -96,6 +111,8 @@ def take_steps(
         inverse: 1 / mass of the nodes [1/kg], 0 for those that are not free, (whole,).
         places: Of the nodes in the frame, at rest [m], (3 whole,).
         outside: Forces from outside [N], (3 whole,).
+        touching, planes: Nodes that meet something, (T,), the way out of it, how far they must have gone that
+            way from rest [m], and the force on them by what is missing [N/m], (T, 5).
         motion: Of the frame: its acceleration less gravity, angular velocity and acceleration, (P, 9).
         viscosity: τ [s].
         drag: What share of its velocity in the frame a node loses [1/s], (P,).
@@ -110,6 +127,7 @@ def take_steps(
             at = nodes[number] + axis * whole
             place, speed = run_from(displacement, at), run_from(velocity, at)
             _ready(at, place, speed, delay, ahead, nothing, outside, sheared, pressed, near, far)
+    _press(touching, planes, whole, displacement, near)
     fastest, done, seconds = nothing, 0, count * step
     for piece in range(len(motion)):
         now = motion[piece]
@@ -154,6 +172,7 @@ def take_steps(
                 _ready(i, a, u, delay, ahead, nothing, outside, sheared, pressed, near, far)
                 _ready(j, b, v, delay, ahead, nothing, outside, sheared, pressed, near, far)
                 _ready(k, c, w, delay, ahead, nothing, outside, sheared, pressed, near, far)
+            _press(touching, planes, whole, displacement, near)
             done += 1
             if done % LOOKS == 0 or done == count * len(motion):
                 write_run(far, 0, fastest)

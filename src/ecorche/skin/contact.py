@@ -62,6 +62,9 @@ class SkinContact:
         span: How far from the contact what is pressed in comes out [m].
         rounds: How often both sides give way.
         gives: Which vertices give way, (vertices,); the others hold what they meet. None: all.
+
+    Attributes:
+        area: Of the skin round each place at bind [m²], (places,).
     """
 
     def __init__(
@@ -91,7 +94,7 @@ class SkinContact:
         self._bulge_rounds = int(np.clip(2.0 * span**2 / max(edge, 1e-12), 2, _MOST_ROUNDS))
         corners = points[self._tree.triangles]
         area = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1)
-        self._area = np.bincount(
+        self.area = np.bincount(
             rings.place[self._tree.triangles].ravel(), np.repeat(area / 6.0, 3), rings.place_count
         ).astype(np.float32)
         far, beneath = np.full(len(points), _THICKEST * reach, np.float32), np.float32(_BENEATH * reach)
@@ -113,6 +116,11 @@ class SkinContact:
         reach = np.float32(_OF_THICKNESS) * self._thick
         hits = self._tree.cast(points, normals, reach, facing=True, both_ways=True)
         return np.where(hits.distances < 0.0, -hits.distances, np.float32(0.0))
+
+    def lines(self, points: Points, normals: Points) -> FacingLines:
+        """Lines of the skin now, (vertices, 3) each, that meet it, near or behind."""
+        self._tree.fit(points)
+        return self._ask(self._looking, points, normals)[0]
 
     def correction(self, points: Points, normals: Points) -> Points:
         """How far each vertex moves along its normal [m], (vertices,)."""
@@ -171,8 +179,8 @@ class SkinContact:
         """What comes out beside places that are pressed in so far [m], (places,)."""
         spread = self._rings.smoothed(pressed, 1.0, self._bulge_rounds)
         beside = self._gives * np.maximum(spread - np.float32(_BESIDE) * pressed, np.float32(0.0))
-        room = float(self._area @ beside)
-        out = min(float(self._area @ pressed) / room, _MOST_BULGE) if room > 0.0 else 0.0
+        room = float(self.area @ beside)
+        out = min(float(self.area @ pressed) / room, _MOST_BULGE) if room > 0.0 else 0.0
         bulge = np.float32(out) * beside
         bulge /= np.sqrt(np.float32(1.0) + (bulge / self._highest) ** 2)
         return np.asarray(np.maximum(bulge - self._lowest, np.float32(0.0)))
