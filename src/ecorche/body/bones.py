@@ -9,11 +9,13 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from ecorche.base.ray_tree import RayTree
 from ecorche.body.spelled_joints import joint_number
 from ecorche.document.bones import BoneSurfaces
 from ecorche.document.files import Rig
 from ecorche.muscles.bone import Bone
 from ecorche.skeleton.skeleton import Skeleton
+from ecorche.skin.height_field import nearest_beneath
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int32]
@@ -66,6 +68,32 @@ class BodyBones:
         return np.asarray(
             self.bind + (np.einsum("vij,vj->vi", matrix[:, :3, :3], self.bind) + matrix[:, :3, 3])
         )
+
+
+def bones_beneath(
+    bones: BodyBones,
+    skin: npt.NDArray[np.float32],
+    normals: npt.NDArray[np.float32],
+    muscles: npt.NDArray[np.float32],
+    triangles: Ints,
+    reach: float,
+) -> BodyBones | None:
+    """The bones that skin lies over at bind, with no muscle between; None where it lies over none.
+
+    Args:
+        bones: All of them.
+        skin, normals: Vertices of the skin at bind [m] and unit, (vertices, 3).
+        muscles: Points of the muscles at bind [m], (points, 3).
+        triangles: Theirs, outwards, (triangles, 3).
+        reach: How far below the skin anything is looked for [m].
+    """
+    tree = RayTree(
+        np.concatenate([muscles, bones.bind.astype(np.float32)]),
+        np.concatenate([triangles, bones.triangles + len(muscles)]),
+    )
+    hit = nearest_beneath(skin, normals, tree, reach).triangles - len(triangles)
+    seen = np.unique(bones.part[hit[hit >= 0]]).tolist()
+    return BodyBones(tuple(bones.bones[row] for row in seen)) if seen else None
 
 
 def compile_bones(rig: Rig, skeleton: Skeleton) -> BodyBones | None:

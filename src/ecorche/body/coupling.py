@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from ecorche.base.mesh import triangle_mesh
 from ecorche.base.names import suggestion
+from ecorche.body.bones import BodyBones, bones_beneath
 from ecorche.body.character import Character
 from ecorche.body.compile import Body
 from ecorche.body.coupling_shares import coupling_shares
@@ -20,6 +21,7 @@ from ecorche.body.ecorche_surfaces import EcorcheSurfaces, points_at_bind, surfa
 from ecorche.body.fit_for_muscles import times_a_person
 from ecorche.body.frames import PointSet
 from ecorche.body.garments import garment_transfers
+from ecorche.body.hinges import hinges
 from ecorche.body.painting import painted_values
 from ecorche.body.regions import by_joint
 from ecorche.body.skin_state import outward
@@ -72,6 +74,7 @@ class BodyCoupling:
         over: They over the écorché; None where no region asks for it.
         surfaces: The muscles beneath.
         bones: Numbers of meshes that are bones.
+        rig_bones: Bones of the rig that skin lies over; None for none.
         rings: Neighbours of the skin's vertices.
         normals: The plan for the skin's normals.
         volume: Limbs that keep theirs when joints bend.
@@ -93,6 +96,7 @@ class BodyCoupling:
     over: SkinOverEcorche | None
     surfaces: EcorcheSurfaces
     bones: tuple[int, ...]
+    rig_bones: BodyBones | None
     rings: TwoRings
     normals: Normals
     volume: KeptVolume
@@ -125,6 +129,8 @@ class BodyCoupling:
         if self.over is not None:
             beneath = self.surfaces.points(moved, bulge, meshes)
             beneath = np.concatenate([beneath, *(points[bone] for bone in self.bones)])
+            if self.rig_bones is not None:
+                beneath = np.concatenate([beneath, self.rig_bones.points(moved).astype(np.float32)])
             found[self.rings.place[self.part]] = self.by_heights[self.part] * self.over.correction(
                 skin[self.part], up[self.part], beneath
             )
@@ -220,7 +226,10 @@ def compile_coupling(body: Body, rig: Rig, bind: Sequence[PointSet]) -> BodyCoup
     rings = two_rings(points, triangles)
     scale = times_a_person(character.skeleton, naming)
     over = None
-    limbs = limb_segments(points, triangles, rings.place, weights, character.skeleton, _hinges(naming))
+    limbs = limb_segments(
+        points, triangles, rings.place, weights, character.skeleton,
+        hinges(points, weights, character.skeleton, naming),
+    )  # fmt: skip
     folds = FoldPlanes(
         points,
         [
@@ -234,8 +243,12 @@ def compile_coupling(body: Body, rig: Rig, bind: Sequence[PointSet]) -> BodyCoup
     bones = tuple(_bone(character, name, rig) for name in spec.bones)
     by_heights = share["height_field"] + share["fascia"]
     shown = rings.around(by_heights[rings.speakers()] > 0.0, MARGIN)
+    rig_bones = None
     if by_heights.any():
-        over = _over(body, rig, points, up, rings, shown, surfaces, bones, bind, share["fascia"], scale)
+        rig_bones = _rig_bones(body, points, up, rings.speakers()[shown], surfaces, scale)
+        over = _over(
+            body, rig, points, up, rings, shown, surfaces, bones, rig_bones, bind, share["fascia"], scale
+        )
     touching = SkinContact(
         points, up, triangles, rings, reach=0.05 * scale, span=0.015 * scale, gives=by_heights > 0.0
     )
@@ -250,6 +263,7 @@ def compile_coupling(body: Body, rig: Rig, bind: Sequence[PointSet]) -> BodyCoup
         over=over,
         surfaces=surfaces,
         bones=bones,
+        rig_bones=rig_bones,
         rings=rings,
         normals=normals,
         volume=KeptVolume(points, limbs),
@@ -279,12 +293,6 @@ def require_regions(
     )
 
 
-def _hinges(naming: Naming) -> list[int]:
-    """Elbows and knees."""
-    found = (naming.joint(f"{side}_{name}") for name in ("elbow", "knee") for side in "lr")
-    return [joint for joint in found if joint is not None]
-
-
 def _hip_folds(points: PointSet, weights: SkinWeights, skeleton: Skeleton, naming: Naming) -> list[Fold]:
     """Folds at both hips; none where hips or a joint of the chest are not known."""
     hips = [joint for side in "lr" if (joint := naming.joint(f"{side}_hip")) is not None]
@@ -292,6 +300,21 @@ def _hip_folds(points: PointSet, weights: SkinWeights, skeleton: Skeleton, namin
     if len(hips) < 2 or chest is None:
         return []
     return hip_folds(points, weights, skeleton, hips, chest)
+
+
+def _rig_bones(
+    body: Body,
+    points: PointSet,
+    up: PointSet,
+    part: npt.NDArray[np.int32],
+    surfaces: EcorcheSurfaces,
+    scale: float,
+) -> BodyBones | None:
+    """Bones of the rig that the skin lies over."""
+    if body.lines is None or body.lines.bones is None:
+        return None
+    muscles, reach = points_at_bind(surfaces, body), Reach().scaled(scale).deepest
+    return bones_beneath(body.lines.bones, points[part], up[part], muscles, surfaces.triangles, reach)
 
 
 def _over(
@@ -303,6 +326,7 @@ def _over(
     shown: npt.NDArray[np.bool_],
     surfaces: EcorcheSurfaces,
     bones: Sequence[int],
+    rig_bones: BodyBones | None,
     bind: Sequence[PointSet],
     bridged: Floats,
     scale: float,
@@ -310,12 +334,16 @@ def _over(
     character, spec, count, part = body.character, rig.spec.coupling, len(points), rings.speakers()[shown]
     mesh = character.body(rig.spec.body).name
     beneath, triangles = [points_at_bind(surfaces, body)], [surfaces.triangles]
-    parts = [surfaces.muscle[surfaces.triangles[:, 0]]]
+    parts: list[npt.NDArray[np.integer]] = [surfaces.muscle[surfaces.triangles[:, 0]]]
     for number, bone in enumerate(bones):
         corners = character.meshes[bone].mesh.triangles()
         triangles.append(corners + sum(map(len, beneath)))
         beneath.append(bind[bone])
         parts.append(np.full(len(corners), len(surfaces.names) + number))
+    if rig_bones is not None:
+        triangles.append(rig_bones.triangles + sum(map(len, beneath)))
+        beneath.append(rig_bones.bind.astype(np.float32))
+        parts.append(rig_bones.part + len(surfaces.names) + len(bones))
     if not sum(map(len, triangles)):
         raise DocumentError(
             "the skin shall keep its distance to muscles and bones, and there are none",
