@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,8 +14,10 @@ from conftest import Figure
 from ecorche.body.anatomy_rig import AnatomyReport, with_anatomy
 from ecorche.body.character import Character
 from ecorche.body.compile import Body, compile_body
+from ecorche.body.evaluate import Pose, evaluate
 from ecorche.body.rig import create_rig
 from ecorche.cli.main import app
+from ecorche.document.coupling_spec import CouplingSpec
 from ecorche.document.files import Rig, read_rig, write_rig
 from ecorche.errors import MeshError
 from ecorche.io.anatomy_folder import bones_of_character, read_anatomy_folder
@@ -95,6 +98,29 @@ def test_meshes_that_are_none_are_named_and_the_others_are_built(built: Built) -
     assert {held.joint for held in biceps.attachments if held.end == "insertion"} == {"lower_arm_L"}
     assert biceps.actions[0].joint in ("lower_arm_L", "upper_arm_L")
     assert 50.0 < biceps.max_force < 1000.0
+
+
+def test_the_skin_lies_over_a_fascia_unless_the_rig_has_said_otherwise(
+    character: Character, built: Built, folder: Path, body: Body
+) -> None:
+    rig, report = built
+    assert rig.spec.coupling == CouplingSpec(everywhere="fascia")
+    assert any("fascia" in line for line in report.told())
+    assert body.coupling is not None
+    assert body.coupling.rig_bones is not None
+    # elbow, stifle and hock of both sides keep their volume
+    assert len(body.coupling.volume.segments) == 6
+    skin = character.meshes[body.coupling.skin]
+    assert skin.name == "skin"
+    still = evaluate(body, Pose(character.skeleton.bind_local)).points[body.coupling.skin]
+    assert still.tobytes() == skin.mesh.points.tobytes()
+    read = read_anatomy_folder(folder, character.up_axis)
+    few = replace(read, muscles=tuple(m for m in read.muscles if "biceps" in m.name))
+    said = CouplingSpec(everywhere="height_field", seconds=0.1)
+    asked = replace(rig, spec=rig.spec.model_copy(update={"coupling": said}))
+    other, told = with_anatomy(asked, character, few, bones_of_character(character))
+    assert other.spec.coupling == said
+    assert not any("fascia" in line for line in told.told())
 
 
 def test_bind_is_exact_and_sides_act_alike(body: Body) -> None:

@@ -19,8 +19,9 @@ from ecorche.base.rotations import normalise
 from ecorche.base.signed_pieces import SignedPieces
 from ecorche.base.threads import at_most_threads
 from ecorche.body.bones import bone_surfaces
-from ecorche.body.character import Character
+from ecorche.body.character import Character, SkinnedMesh
 from ecorche.body.spelled_lines import new_line_specs
+from ecorche.document.coupling_spec import CouplingSpec
 from ecorche.document.files import Rig
 from ecorche.document.line_spec import BodyTypeSpec
 from ecorche.document.problems import told_as_document_error
@@ -69,6 +70,7 @@ class AnatomyReport:
         left_out: Why each of the others is not, by name.
         doubts: What was not certain about each muscle, by name.
         notes: What was guessed about bones and sites, and how meshes were bound.
+        covered: Whether the skin was bound to a fascia over them.
     """
 
     muscles: int
@@ -76,10 +78,13 @@ class AnatomyReport:
     left_out: Mapping[str, str]
     doubts: Mapping[str, tuple[str, ...]]
     notes: tuple[str, ...]
+    covered: bool = False
 
     def told(self) -> list[str]:
         """The report: counted, with names; the rig's notes hold the rest."""
         told = [f"{self.muscles} muscles on {self.lines} action lines"]
+        if self.covered:
+            told.append("the skin lies over them by a fascia, unless --coupling says otherwise")
         told += [f"left out: {name}: {why}" for name, why in self.left_out.items()]
         by_doubt: dict[str, list[str]] = {}
         for name, doubts in self.doubts.items():
@@ -100,6 +105,9 @@ def with_anatomy(
     rig: Rig, character: Character, folder: AnatomyFolder, known: Mapping[str, int], *, bulk: float = 1.0
 ) -> tuple[Rig, AnatomyReport]:
     """A rig with the muscles of an anatomy folder, in place of those on action lines that it had.
+
+    Meshes move the skin by what the skin is coupled to alone: where the rig has not said anything about that
+    and the character has a skin, it is a fascia.
 
     Args:
         rig: The rig; muscles of other kinds stay as they are.
@@ -138,6 +146,7 @@ def with_anatomy(
         left_out,
         {muscle.name: muscle.doubts for muscle in muscles if muscle.doubts},
         (*found.notes, *(note for note in compiled.notes if "is left out" not in note)),
+        covered=rig.spec.coupling == CouplingSpec() and bool(_skins(character, known)),
     )
     bones = [
         Bone(mesh.name, int(joint), mesh.points, mesh.triangles.astype(np.int32))
@@ -183,6 +192,7 @@ def _with_lines(
             update={
                 "body_type": BodyTypeSpec(bulk=bulk, fat=rig.spec.body_type.fat),
                 "muscles": rig.spec.muscles.model_copy(update={"lines": lines, "fields": bent}),
+                "coupling": CouplingSpec(everywhere="fascia") if report.covered else rig.spec.coupling,
                 "notes": (
                     *rig.spec.notes,
                     *(f"Left out: {name}: {why}" for name, why in report.left_out.items()),
@@ -201,15 +211,20 @@ def _under_skin(
 
     Rounded as the rig file keeps it.
     """
-    skins = [mesh for mesh in character.meshes if mesh.weights is not None and mesh.name not in known]
+    skins = _skins(character, known)
     if not skins:
         return list(muscles)
-    skin = replace(character, meshes=tuple(skins)).body().mesh
+    skin = replace(character, meshes=skins).body().mesh
     solid = SignedPieces(skin.points, skin.triangles())
     depth, outward = solid.depth(np.concatenate([muscle.points for muscle in muscles]))
     room = (np.maximum(depth, LEAST)[:, None] * outward).astype(np.float32).astype(np.float64)
     ends = np.cumsum([len(muscle.points) for muscle in muscles])
     return [replace(m, room=part) for m, part in zip(muscles, np.split(room, ends[:-1]), strict=True)]
+
+
+def _skins(character: Character, known: Mapping[str, int]) -> tuple[SkinnedMesh, ...]:
+    """Skinned meshes that are no bones."""
+    return tuple(mesh for mesh in character.meshes if mesh.weights is not None and mesh.name not in known)
 
 
 def _fields(ellipsoids: Sequence[BoneEllipsoid]) -> dict[str, Field]:

@@ -64,7 +64,7 @@ def rig(
         None,
         metavar="FOLDER",
         help="Take the muscles from meshes: a folder with muscles/, bones/ and perhaps sites/ in the"
-        " character's frame and unit.",
+        " character's frame and unit. The skin lies over them by --coupling fascia unless you say otherwise.",
     ),
     bulk: float | None = typer.Option(
         None, min=0.3, max=3.0, help="How muscular, 1 as modelled; the skin follows."
