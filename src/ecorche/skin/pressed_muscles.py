@@ -36,7 +36,7 @@ _LEFT = 2e-4
 """Depth that is left where it is [m], for a human of usual size."""
 _SPAN = 0.05
 """R [m], for a human of usual size."""
-_FAR = 0.1
+_FAR = 0.3
 """How far from a vertex the way out of a muscle is looked for [m], for a human of usual size."""
 _SOFT = 0.002
 """By how much farther than the nearest place another one counts a third as much [m], for a human of usual
