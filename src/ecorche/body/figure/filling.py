@@ -86,7 +86,13 @@ def filling(heads: Mapping[str, Floats]) -> list[tuple[Tube, str]]:
             ),
             "l_sternoclavicular",
         ),
-        (rod([(0.090, 1.260, -0.070), (0.104, 1.300, -0.070)], [0.018, 0.018]), "l_acromioclavicular"),
+        (
+            rod(
+                [(0.078, 1.205, -0.058), (0.088, 1.250, -0.064), (0.104, 1.300, -0.068)],
+                [0.014, 0.018, 0.018],
+            ),
+            "l_acromioclavicular",
+        ),
         # mound and groin, between belly and thigh
         (ball((0.0, 0.886, 0.040), (0.050, 0.046, 0.034)), "sacroiliac"),
         (
