@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 import igl
 import numpy as np
 import numpy.typing as npt
 
+from ecorche.body.ecorche_surfaces import EcorcheSurfaces, surfaces_of
 from ecorche.body.live_frames import LiveFrames
 from ecorche.body.perform import perform
 from ecorche.io.formats import read_motion
@@ -63,3 +65,26 @@ def outside_skin(file: Path, motion: Motion) -> dict[str, Floats]:
         if out.any():
             result[name][out] = np.sqrt(igl.point_mesh_squared_distance(places[out], skin, triangles)[0])
     return result
+
+
+def drawn_outside(file: Path, motion: Motion) -> dict[str, float]:
+    """How far the surface of each muscle as it is drawn, vertices and triangles, leaves the skin [m]."""
+    character, rig = extracted(file)
+    body, compiled = character.body(rig.spec.body), hybrid_body(file)
+    triangles, frames = body.mesh.triangles().astype(np.int64), LiveFrames(compiled, motion)
+    skin = frames[0].points[character.meshes.index(body)].astype(np.float64)
+    surfaces = _surfaces(file)
+    moved, active = difference_from_bind(character.skeleton, motion.local[0]), frames.activation
+    points = surfaces.points(moved, compiled.bulge(None if active is None else active[0])).astype(np.float64)
+    asked = np.concatenate([points, points[surfaces.triangles].mean(axis=1)])
+    muscle = np.concatenate([surfaces.muscle, surfaces.muscle[surfaces.triangles[:, 0]]])
+    gap, out = np.zeros(len(asked)), igl.fast_winding_number(skin, triangles, asked) < 0.5
+    if out.any():
+        gap[out] = np.sqrt(igl.point_mesh_squared_distance(asked[out], skin, triangles)[0])
+    names = drawn(file).names
+    return {name: float(gap[muscle == number].max()) for number, name in enumerate(names)}
+
+
+@cache
+def _surfaces(file: Path) -> EcorcheSurfaces:
+    return surfaces_of(hybrid_body(file))

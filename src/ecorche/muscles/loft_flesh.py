@@ -28,6 +28,9 @@ STATIONS, SIDES = 33, 12
 """Places along a muscle, from origin to insertion, and round each section, whose weights are told."""
 FINE_STATIONS, FINE_SIDES = 97, 24
 """Places where it is told how far a muscle is drawn in."""
+TAKEN = 0.5
+"""Of the way to the skin a place takes no more than this share where its section dilates to twice its size:
+folds press flesh together."""
 KEPT = 16
 """For so many sets of places it is remembered what carries them."""
 
@@ -97,7 +100,7 @@ class Flesh:
             return steps
         room = between(self.room, u, angle)
         outward = normalise(room[..., :3])
-        over = np.maximum(np.sum(steps * outward, axis=-1) - room[..., 3], 0.0)
+        over = np.maximum(np.sum(steps * outward, axis=-1) - TAKEN * room[..., 3], 0.0)
         return np.asarray(steps - over[..., None] * outward)
 
     def carried(self, difference: Floats, u: Floats, angle: Floats, still: Floats, points: Floats) -> Floats:

@@ -41,6 +41,8 @@ TIMES, TIMES_FINE = 24, 3
 """How often that is done, first where weights are told and then more finely."""
 LESS = 0.01
 """By this share of the furthest that anything is drawn in all others are drawn in less each time."""
+HOLLOW = 0.5
+"""A muscle whose middle is outside by more than this share of its half-thickness crosses a hollow."""
 SLIGHT = 1e-3
 """Joints with a smaller share everywhere are left out."""
 
@@ -113,9 +115,11 @@ def flesh_round(skin: SkinRound, lofts: Lofts) -> tuple[Flesh, ...]:
         place = np.linspace(0.0, 1.0, STATIONS)
         told = (place >= muscle.rings.u[0]) & (place <= muscle.rings.u[-1])
         piece, triangles = solid.holding(shown[told] if told.any() else shown)
-        inset = _drawn_in(shown, piece, sign, TIMES)
-        at_first = between(inset, *_even_places(FINE_STATIONS, FINE_SIDES))
-        finely = _drawn_in(fine, piece, sign, TIMES_FINE, at_first)
+        short = _gathered(shown, told, piece, sign)
+        inset = _drawn_in(shown + short, piece, sign, TIMES)
+        finely, at_first = (between(v, *_even_places(FINE_STATIONS, FINE_SIDES)) for v in (short, inset))
+        finely += _drawn_in(fine + finely, piece, sign, TIMES_FINE, at_first)
+        inset += short
         if id(triangles) not in known:
             known[id(triangles)] = _Below(skin, triangles)
         table, bows = (evened(v, EVENED) for v in known[id(triangles)].moved_by(shown + inset))
@@ -182,6 +186,25 @@ def _nearest(
     gap = np.maximum(far / np.where(furthest > 0.0, furthest, 1.0), FLATTEST)
     counts = np.where(faces, gap**-4.0, 0.0)
     return near, counts / counts.sum(axis=1, keepdims=True)
+
+
+def _gathered(rings: Floats, told: npt.NDArray[np.bool_], skin: SignedSurface, sign: float) -> Floats:
+    """Steps [m] (K, A, 3) by which rings beyond a hollow, as an armpit is, are gathered before it.
+
+    Beyond the told ones (K,) a muscle tapers on to a bone. Where its middle leaves the skin and comes back to
+    it on the other side, it would be a string through the air: it is drawn as ending where it leaves.
+    """
+    steps, middle = np.zeros_like(rings), rings.mean(axis=1, keepdims=True)
+    depth, places = sign * skin.depth(middle[:, 0])[0], np.flatnonzero(told)
+    thick = np.linalg.norm(rings - middle, axis=-1).min(axis=1).max()
+    for way in (np.arange(places[0], -1, -1), np.arange(places[-1], len(rings))) if len(places) else ():
+        out, deepest = depth[way] < 0.0, depth[way].min()
+        if out[0] or deepest > -HOLLOW * thick or depth[way[-1]] < 0.5 * deepest:
+            continue
+        last, beyond = way[out.argmax() - 1], way[out.argmax() :]
+        left = np.linspace(1.0, 0.0, len(beyond) + 1)[1:, None, None]
+        steps[beyond] = middle[last] + left * (rings[last] - middle[last]) - rings[beyond]
+    return steps
 
 
 def _drawn_in(
