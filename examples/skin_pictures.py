@@ -34,6 +34,8 @@ from ecorche import (
 )
 from ecorche.body.laid_skin import lay_skin
 from ecorche.document.coupling_spec import Coupling, CouplingSpec
+from ecorche.document.fat_spec import FatRegionSpec, FatSpec
+from ecorche.document.spec import MapRef
 
 MAN = "human/male_muscular_cmu_mb.glb"
 KINDS: tuple[Coupling, ...] = ("plain", "muscles", "fascia")
@@ -51,7 +53,7 @@ class Bent:
 
 
 BENT = {
-    "elbow": Bent("curl.pose", 48, Focus(("r_shoulder", "r_elbow"), 0.24)),
+    "elbow": Bent("curl.pose", 48, Focus(("r_shoulder", "r_elbow"), 0.24), ("side", "three_quarter")),
     "squat": Bent("squat.pose", 60, Focus(("r_hip", "r_knee"), 0.42), ("side", "three_quarter")),
     "raise": Bent("raise.pose", 63, Focus(("r_shoulder",), 0.3), ("front", "back")),
 }
@@ -107,11 +109,12 @@ def draw_bent(path: Path, bent: Bent) -> None:
 def draw_foreleg(told: Callable[[str], Path]) -> None:
     """The dog's foreleg at both ends of its range; what mesh muscles do to the skin is the coupling's."""
     body = dog()
+    rig = _with_fat_at_shoulders(body)
     for name, shares in FORELEG.items():
         ramp = 0.5 - 0.5 * np.cos(np.linspace(0.0, np.pi, 16))
         local = np.stack([body.posed({joint: s * end for joint, end in shares.items()}) for s in ramp])
         motion = Motion(name, body.character.skeleton, np.arange(16) / 30.0, local)
-        takes = layered(body.character, body.rig, motion)
+        takes = layered(body.character, rig, motion)
         for layer in ("result", "muscles"):
             render_layers(
                 told(f"foreleg-{name}" + ("" if layer == "result" else "-beneath")),
@@ -122,6 +125,24 @@ def draw_foreleg(told: Callable[[str], Path]) -> None:
                 focus=Focus(("scapula_L", "lower_arm_L"), 0.28),
                 size=(440, 440),
             )
+
+
+def _with_fat_at_shoulders(body: RangedBody) -> Rig:
+    """The dog's rig with a centimetre of fat over shoulder blades and upper arms, which nobody measured."""
+    character, rig = body.character, body.rig
+    mesh = character.body(rig.spec.body)
+    assert mesh.weights is not None  # of a body
+    joints, weights = mesh.weights.padded()
+    named = [character.skeleton.index(f"{part}_{side}") for part in ("scapula", "upper_arm") for side in "LR"]
+    mask = np.where(np.isin(joints, named), weights, 0.0).sum(axis=1).astype(np.float32)
+    shoulders = FatRegionSpec(mask="shoulders", thickness=0.01)
+    spec = rig.spec.model_copy(
+        update={
+            "fat": FatSpec(regions={"shoulders": shoulders}),
+            "maps": {**rig.spec.maps, "shoulders": MapRef(mesh=mesh.name, about="shoulders")},
+        }
+    )
+    return replace(rig, spec=spec, maps={**rig.maps, "shoulders": np.clip(mask, 0.0, 1.0)})
 
 
 def draw_laid(told: Callable[[str], Path]) -> None:
