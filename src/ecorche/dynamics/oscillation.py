@@ -140,7 +140,7 @@ class Oscillation:
         began = float(seconds[0]) if state is None else state.began
         frames = slice(begin, last + 1)
         offsets = np.empty((last + 1 - begin, *offset.shape))
-        speeds = derivatives(seconds, anchors)[:, frames]
+        speeds = np.ascontiguousarray(derivatives(seconds, anchors)[:, frames])
         fade_in = np.maximum(FADE_IN[0], FADE_IN[1] / self.frequency)
         constants = np.stack([2.0 * np.pi * self.frequency, self.damping, fade_in])
         moving = np.flatnonzero(self.limit > 0.0)

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from numba import njit
 
 from ecorche.base.quads import all_above, like, read_quad, read_rows, write_quad
-from ecorche.muscles.loft_joints import NO_SCAPULAE, NO_VECTORS, pose_muscle_joints
+from ecorche.muscles.loft_joints import pose_muscle_joints
 from ecorche.muscles.loft_plan import LARGEST_BULGE
 from ecorche.muscles.packed_plans import counts, unpacked
 from ecorche.muscles.posed_joints import MOVED, TURN, pose_joints
@@ -34,7 +34,9 @@ def _pose_joints(turned: Naturals, difference: Floats, moved: Floats, turn: Floa
     for group in range(len(turned)):
         for lane in range(turned.shape[1]):
             turning[turned[group, lane] // MOVED] = True
-    done: bool = pose_joints(turning, NO_SCAPULAE, NO_VECTORS, difference, moved, turn)
+    # made here: as constants they cannot be written to, and `pose_joints` would be compiled once more
+    scapulae, vectors = np.zeros((0, 3), np.int64), np.zeros((0, 4, 3))
+    done: bool = pose_joints(turning, scapulae, vectors, difference, moved, turn)
     return done
 
 

@@ -83,7 +83,8 @@ def draw(
         bulge: T, (M,).
         vertices: What is filled.
     """
-    for muscle in prange(len(kept.muscles)):
+    for number in prange(len(kept.muscles)):
+        muscle = np.int64(number)  # not without signs, or what is called would be compiled twice
         points, swelling, memory = _memory(kept, flesh)
         _carry(kept, flesh, muscle, moved, change[muscle], bulge[muscle], points, swelling)
         _dilate(kept, muscle, volumes, change, lengthened, points, swelling, memory, vertices)
@@ -92,7 +93,8 @@ def draw(
 @njit(parallel=True, cache=True, error_model="numpy")  # type: ignore[untyped-decorator]
 def shape(kept: FleshRings, flesh: FleshShares, change: Floats, bulge: Floats, still: Singles) -> None:
     """Points of all rings at bind (M R A, 3) [m] with the thickness of a frame; arguments as in `draw`."""
-    for muscle in prange(len(kept.muscles)):
+    for number in prange(len(kept.muscles)):
+        muscle = np.int64(number)  # not without signs, or what is called would be compiled twice
         points, _, _ = _memory(kept, flesh)
         _shape(kept, flesh, muscle, change[muscle], bulge[muscle], points)
         for i in range(len(points)):
@@ -113,7 +115,8 @@ def draw_carried(
     vertices: Floats,
 ) -> None:
     """As `draw`, where the flesh has taken the points that `shape` gave, however it did, (M R A, 3) [m]."""
-    for muscle in prange(len(kept.muscles)):
+    for number in prange(len(kept.muscles)):
+        muscle = np.int64(number)  # not without signs, or what is called would be compiled twice
         points, swelling, memory = _memory(kept, flesh)
         _shape(kept, flesh, muscle, change[muscle], bulge[muscle], points)
         first = muscle * len(points)

@@ -175,7 +175,7 @@ class Lofts:
         """``M − I`` of the muscle joints, (K, 4, 4): see `JointedMuscles`."""
         result = np.empty((len(self.joint_places), 4, 4))
         moved = np.ascontiguousarray(skeleton_difference, np.float64)
-        tension = np.ascontiguousarray(bulge, np.float64)
+        tension = np.array(bulge, np.float64)  # for what may not be written to, all would be compiled again
         fits = moved.ndim == 3 and tension.ndim == 1
         if not (fits and difference_of(self._kept, moved, tension, result)):
             self._inputs(moved, tension)  # what cannot be is refused in words there

@@ -26,7 +26,7 @@ def difference_from_bind(skeleton: Skeleton, local: Floats) -> Floats:
         from ecorche.skeleton.one_pose import pose_difference
 
         bind = skeleton.bind_local, skeleton.bind_world, skeleton.bind_inverse
-        pose_difference(skeleton.parents, *bind, local, difference)
+        pose_difference(skeleton.parents, *bind, np.ascontiguousarray(local), difference)
         return difference
     change = local - skeleton.bind_local
     for joint, parent in enumerate(skeleton.parents):

@@ -60,7 +60,8 @@ def place_deflectors(ellipsoids: FieldBinding, moved: Floats, placed: Floats) ->
 @njit(parallel=True, cache=True)  # type: ignore[untyped-decorator]
 def pose_lines(plan: LinePlan, moved: Floats, placed: Floats, tightening: int, nodes: Floats) -> None:
     """All nodes [m], (N, 3), for joints moved since bind (joints, 4, 4) and deflectors placed."""
-    for line in prange(len(plan.starts) - 1):
+    for number in prange(len(plan.starts) - 1):
+        line = np.int64(number)  # a parallel loop counts without signs: what it calls would be compiled twice
         known = np.zeros((plan.starts[line + 1] - plan.starts[line], KNOWN))
         if _pose_line(plan, line, moved, placed, known, nodes):
             _draw_tight(plan, line, placed, known, tightening, nodes)

@@ -103,7 +103,8 @@ def relax(
     ring = np.full(len(points), -1, np.int32)
     patch = np.full(len(points), -1, np.int32)
     behind = np.full(len(points), -1, np.int32)
-    for m in prange(len(flesh.starts) - 1):
+    for muscle in prange(len(flesh.starts) - 1):
+        m = np.int64(muscle)  # a parallel loop counts without signs: what it calls would be compiled twice
         a, b = flesh.starts[m], flesh.starts[m + 1]
         taken = np.empty(b - a, np.int32)
         size = 0

@@ -218,9 +218,8 @@ class LineMeshes:
         elongation_knots(self.lines.starts, self.lengths, lengths, self._knots, values, slopes)
         joints = np.empty((self._joints, 4))
         joint_turns(moved[: self._joints], joints)
-        pose_vertices(
-            self._plan, nodes, turns, values, slopes, moved, joints, activation, shape, spread, turned
-        )
+        active = np.array(activation, np.float64)  # what may not be written to would be compiled apart
+        pose_vertices(self._plan, nodes, turns, values, slopes, moved, joints, active, shape, spread, turned)
 
     def _planned(self) -> VertexPlan:
         def floats(field: str, *tail: int) -> Floats:

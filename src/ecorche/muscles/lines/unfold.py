@@ -45,7 +45,8 @@ def unfold(surface: Surface, turned: Floats, points: Floats, out: Floats) -> int
         out: See above.
     """
     asking = np.zeros(len(surface.starts) - 1, np.int64)
-    for m in prange(len(surface.starts) - 1):
+    for muscle in prange(len(surface.starts) - 1):
+        m = np.int64(muscle)  # a parallel loop counts without signs: what it calls would be compiled twice
         begin, count = surface.triangle_starts[m], surface.triangle_starts[m + 1] - surface.triangle_starts[m]
         shown = np.empty(count)
         seen, whole = 0.0, 0.0
