@@ -26,7 +26,7 @@ Floats = npt.NDArray[np.float64]
 Points = npt.NDArray[np.float32]
 Ints = npt.NDArray[np.int32]
 
-_YIELDS = 0.2
+_YIELDS = 0.1
 """How far fat yields to a pressure as large as Young's modulus, as a share of how thick it is: it cannot
 come out beneath, and hardly beside."""
 _REACH = 0.1

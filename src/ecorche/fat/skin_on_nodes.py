@@ -21,8 +21,8 @@ Ints = npt.NDArray[np.int64]
 
 NODES = 4
 """k, as in the thesis."""
-_NEXT = 7
-"""A vertex and those round it."""
+_NEXT = 19
+"""A vertex and two rings round it: what presses on single vertices of a coarse skin makes no dents."""
 _COVERED = 0.5
 """Which share of the skin round a vertex must be over nodes for all of a force on it to act on them."""
 
