@@ -135,6 +135,7 @@ def _met(
         _write_shares(points, corner, points[vertex], normals[vertex], way, shares[line])
         normal[:] = 0.0
         against, length, held, sound = np.float32(0.0), np.float32(0.0), np.float32(0.0), np.float32(0.0)
+        far = np.float32(0.0)
         for k in range(3):
             at, share = place[corner[k]], shares[line, k]
             if np.isnan(known[at, 3]):
@@ -143,13 +144,15 @@ def _met(
                 normal[axis] += share * known[at, axis]
             sound += share * _ramp(known[at, 3] / _UPRIGHT)
             held += share * gives[at]
+            far += share * reach[corner[k]]
             corners[line, k] = at
         for axis in range(3):
             against -= normal[axis] * normals[vertex, axis]
             length += normal[axis] ** 2
         counts = _ramp((against / max(np.sqrt(length), np.float32(1e-12)) - _GRAZING) / (_FACING - _GRAZING))
         if way < 0.0:
-            far = reach[vertex]
+            # nothing is deeper in a thin limb than that is thick, even if it is thick itself
+            far = min(far, reach[vertex])
             counts *= sound * _ramp((far + way) / (far * np.float32(1.0 - FULLY / FARTHEST)))
             counts *= _ramp((-ahead[row] / way - np.float32(1.0)) / np.float32(AHEAD - 1.0))
         if counts <= 0.0:
