@@ -133,9 +133,10 @@ def test_the_page_on_skin_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.chdir(tmp_path)
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     commands = _follow((ROOT / "docs" / "skin.md").read_text(), tmp_path)
-    assert len(commands) == 3
+    assert len(commands) == 5
     assert '"everywhere": "fascia"' in (tmp_path / "man.ecorche").read_text()
-    assert (tmp_path / "skin.png").stat().st_size > 10_000
+    for made in ("skin.png", "figure.png", "bare.glb"):
+        assert (tmp_path / made).stat().st_size > 10_000
 
 
 def test_pictures_of_pages_are_small_and_made_by_the_pages_own_commands() -> None:
