@@ -42,7 +42,7 @@ def test_help_names_every_verb() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "ecorche", "--help"], capture_output=True, text=True, check=True
     )
-    for verb in ("sample", "info", "bake", "render", "convert", "check", "rig", "rebind"):
+    for verb in ("sample", "info", "bake", "render", "convert", "check", "rig", "rebind", "skin"):
         assert re.search(rf"\b{verb}\b", done.stdout)
 
 
