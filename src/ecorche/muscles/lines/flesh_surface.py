@@ -34,6 +34,7 @@ class Surface(NamedTuple):
         bind: Where each is at bind [m], (V, 3).
         place: The first vertex in its position, (V,).
         near_starts, near: Neighbours of each such vertex, (V + 1,), (E,).
+        counts: As how many neighbours each of them counts, (E,).
         held: Whether a bone holds it wholly, (V,).
         triangle_starts, triangles: Of each muscle, (M + 1,), (T, 3), of first vertices in their positions.
         normals: Of the triangles at bind, unit, or zero of those without area, (T, 3).
@@ -45,6 +46,7 @@ class Surface(NamedTuple):
     place: Ints
     near_starts: Ints
     near: Ints
+    counts: Floats
     held: Bools
     triangle_starts: Ints
     triangles: Ints
@@ -54,7 +56,8 @@ class Surface(NamedTuple):
 
 def surface_of(muscles: Sequence[MuscleOnLines], starts: Ints, bind: Floats) -> Surface:
     """The surfaces of muscles whose vertices (V, 3) [m] begin at ``starts``, (M + 1,)."""
-    place, ends, held, faces = [], [np.zeros((0, 2), np.int64)], [], [np.zeros((0, 3), np.int64)]
+    place, held, times = [np.zeros(0, np.int64)], [np.zeros(0, bool)], [np.zeros(0)]
+    ends, faces = [np.zeros((0, 2), np.int64)], [np.zeros((0, 3), np.int64)]
     for muscle, (a, b) in zip(muscles, pairwise(starts.tolist()), strict=True):
         points = bind[a:b]
         graph = SurfaceGraph(points, muscle.triangles)
@@ -64,11 +67,12 @@ def surface_of(muscles: Sequence[MuscleOnLines], starts: Ints, bind: Floats) -> 
         facing = _across(points, muscle.triangles, own, lengths(points, edges))
         pairs = np.concatenate([edges, np.repeat(facing, FIRMNESS, axis=0)])
         pairs = np.concatenate([pairs, pairs[:, ::-1]])
-        pairs = pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
+        pairs, often = np.unique(pairs, axis=0, return_counts=True)
         sits = np.bincount(own, (muscle.hold >= 1.0 - 1e-12).any(axis=1), b - a)[own] > 0.0
         place.append(own + a)
         faces.append(own[muscle.triangles] + a)
-        ends.append(pairs + a)
+        ends.append(pairs.reshape(-1, 2) + a)
+        times.append(often.astype(np.float64))
         held.append(sits)
     ways, triangles = np.concatenate(ends), np.concatenate(faces).astype(np.int32)
     corners = bind[triangles]
@@ -77,10 +81,11 @@ def surface_of(muscles: Sequence[MuscleOnLines], starts: Ints, bind: Floats) -> 
     return Surface(
         starts,
         bind,
-        np.concatenate([np.zeros(0, np.int64), *place]).astype(np.int32),
+        np.concatenate(place).astype(np.int32),
         np.searchsorted(ways[:, 0], np.arange(len(bind) + 1)).astype(np.int32),
         ways[:, 1].astype(np.int32),
-        np.concatenate([np.zeros(0, bool), *held]),
+        np.concatenate(times),
+        np.concatenate(held),
         np.cumsum([0, *map(len, faces[1:])]).astype(np.int32),
         triangles,
         across / np.maximum(areas, 1e-300)[:, None],

@@ -175,7 +175,9 @@ def _flesh(surface: Surface, muscles: Sequence[MuscleOnLines], extent: float) ->
     bind, count = surface.bind, len(surface.bind)
     # the mean over neighbours differs by a quarter of Δu times the mean square of the edges
     owner = np.repeat(np.arange(count), np.diff(surface.near_starts))
-    square = np.bincount(owner, lengths(bind, np.stack([owner, surface.near], axis=1)) ** 2, count)
+    apart = lengths(bind, np.stack([owner, surface.near], axis=1))
+    square = np.bincount(owner, surface.counts * apart**2, count)
+    neighbours = np.bincount(owner, surface.counts, count)
     ranges = list(pairwise(surface.starts.tolist()))
     in_order = np.concatenate([_near_each_other(bind[a:b]) + a for a, b in ranges])
     cuts = [np.arange(a, b, CHUNK) for a, b in ranges]
@@ -187,7 +189,8 @@ def _flesh(surface: Surface, muscles: Sequence[MuscleOnLines], extent: float) ->
         surface.place,
         surface.near_starts,
         surface.near,
-        square / (4.0 * fades**2),
+        surface.counts,
+        1.0 / np.maximum(neighbours + square / (4.0 * fades**2), 1e-300),
         surface.held,
         np.zeros(count),
         bind,

@@ -43,7 +43,8 @@ class Flesh(NamedTuple):
         starts: Vertices of muscle m are ``starts[m]`` to ``starts[m + 1] − 1``, (M + 1,).
         place: The first vertex in its position, (V,).
         near_starts, near: Neighbours of each such vertex, (V + 1,), (E,).
-        stays: How many neighbours that have not moved it counts as, (V,).
+        counts: As how many neighbours each of them counts, (E,).
+        share: What one neighbour counts among all, and those that stand for not moving at all, (V,).
         held: Whether a bone holds it wholly, (V,).
         allowed: How deep it may lie in bones [m], (V,).
         bind: Where it is at bind [m], (V, 3).
@@ -59,7 +60,8 @@ class Flesh(NamedTuple):
     place: Ints
     near_starts: Ints
     near: Ints
-    stays: Floats
+    counts: Floats
+    share: Floats
     held: Bools
     allowed: Floats
     bind: Floats
@@ -142,6 +144,14 @@ def way_through(
 
     0 where the bone does not lie that way within ``reach`` [m], −1 where it does not end within it.
     """
+    most = reach + grids.spacing[b]
+    first = in_cells(frames, b, place[0], place[1], place[2])
+    last = in_cells(
+        frames, b, place[0] + most * along[0], place[1] + most * along[1], place[2] + most * along[2]
+    )
+    for axis in range(3):  # wholly on one side of the grid: the bone is not there
+        if max(first[axis], last[axis]) < 0.0 or min(first[axis], last[axis]) > grids.nodes[b, axis] - 1:
+            return 0.0
     before, far, step = 0.0, 0.0, 0.0
     while True:
         x, y, z = in_cells(

@@ -56,8 +56,9 @@ def find_near(
             v = flesh.order[n]
             lx, ly, lz = min(lx, points[v, 0]), min(ly, points[v, 1]), min(lz, points[v, 2])
             hx, hy, hz = max(hx, points[v, 0]), max(hy, points[v, 1]), max(hz, points[v, 2])
-        radius = 0.5 * np.sqrt((hx - lx) ** 2 + (hy - ly) ** 2 + (hz - lz) ** 2) + margin
-        found = 0
+        half = 0.5 * np.sqrt((hx - lx) ** 2 + (hy - ly) ** 2 + (hz - lz) ** 2)
+        radius = half + margin
+        found, touching = 0, 0
         for b in range(meet.shape[1]):
             if not meet[flesh.muscle[c], b]:
                 continue
@@ -73,14 +74,21 @@ def find_near(
             if deep > OUTSIDE and deep + 1.75 * grids.spacing[b] + radius < 0.0:
                 continue
             bones[c, found] = b
+            if far <= (half / grids.spacing[b]) ** 2 and not (
+                deep > OUTSIDE and deep + 1.75 * grids.spacing[b] + half < 0.0
+            ):
+                # those that vertices may be in now come first
+                bones[c, found], bones[c, touching] = bones[c, touching], b
+                touching += 1
             found += 1
-        count[c] = found
-        if found:
+        if touching:
+            count[c] = touching
             for n in range(first, last):
                 v = flesh.order[n]
                 x, y, z = points[v, 0], points[v, 1], points[v, 2]
                 deep, _, _, _, which = in_bones(grids, frames, count, bones, c, x, y, z)
                 depth[v], presses[v] = deep, which
+        count[c] = found
 
 
 @njit(parallel=True, cache=True)  # type: ignore[untyped-decorator]
@@ -122,19 +130,21 @@ def relax(
                     if ring[w] < 0 and not flesh.held[w]:
                         taken[size], ring[w] = w, ring[v] + 1
                         size += 1
+        if not size:
+            continue
         # in an order that does not depend on where bones press, else what is left of errors would jump
         taken = np.sort(taken[:size])
         sides = find_sides(
             flesh, grids, frames, beside, taken, ring, depth, presses, count, bones, m, points, patch, behind
         )
-        for _ in range(2 if size else 0):
+        around = _around(flesh, m, ring)
+        for _ in range(2):
             sided = sides.any()
             for turn in range(ROUNDS):
                 part = PART if turn < SOFT else 1.0
                 for n in range(size):
                     v = taken[n] if turn % 2 == 0 else taken[size - 1 - n]
                     touched = ring[v] <= TOUCHED or behind[v] >= 0
-                    to = sides[patch[v]]
                     _relax_one(
                         flesh,
                         grids,
@@ -142,7 +152,8 @@ def relax(
                         count,
                         bones,
                         touched,
-                        to,
+                        sides,
+                        patch[v],
                         behind[v],
                         flesh.reach[m],
                         part,
@@ -152,7 +163,7 @@ def relax(
                     )
             over = 0
             for _ in range(MENDED):
-                over = _mend(flesh, m, points, out)
+                over = _mend(flesh, around, points, out)
             if not sided:
                 break
             for v in taken:  # mending may have left some deeper than they were
@@ -167,7 +178,7 @@ def relax(
                 out[v, 0], out[v, 1], out[v, 2], behind[v] = 0.0, 0.0, 0.0, -1
         for v in range(a, b):
             w = flesh.place[v]
-            if size and w != v:
+            if w != v:
                 out[v, 0], out[v, 1], out[v, 2] = out[w, 0], out[w, 1], out[w, 2]
 
 
@@ -180,6 +191,7 @@ def _relax_one(
     bones: Ints,
     touched: bool,
     sides: Floats,
+    patch: int,
     behind: int,
     reach: float,
     part: float,
@@ -190,16 +202,16 @@ def _relax_one(
     """One vertex goes where its neighbours take it, and a part of the way out of bones."""
     x, y, z = 0.0, 0.0, 0.0
     for entry in range(flesh.near_starts[v], flesh.near_starts[v + 1]):
-        w = flesh.near[entry]
-        x, y, z = x + out[w, 0], y + out[w, 1], z + out[w, 2]
-    share = 1.0 / max(flesh.near_starts[v + 1] - flesh.near_starts[v] + flesh.stays[v], 1e-300)
+        w, times = flesh.near[entry], flesh.counts[entry]
+        x, y, z = x + times * out[w, 0], y + times * out[w, 1], z + times * out[w, 2]
+    share = flesh.share[v]
     x, y, z = share * x, share * y, share * z
     if touched:
         px, py, pz = points[v, 0] + x, points[v, 1] + y, points[v, 2] + z
         deep, gx, gy, gz, bone = in_bones(grids, frames, count, bones, flesh.chunk[v], px, py, pz)
         over = max(deep - flesh.allowed[v], 0.0)
         if over > 0.0:
-            to = read(sides, bone)
+            to = sides[patch, bone, 0], sides[patch, bone, 1], sides[patch, bone, 2]
             against = gx * to[0] + gy * to[1] + gz * to[2]
             if against < 0.0:  # out on the side where it came from
                 ax, ay, az = (
@@ -211,7 +223,7 @@ def _relax_one(
                 if far > 0.0:
                     over, gx, gy, gz = far, ax, ay, az
         elif behind >= 0:
-            gx, gy, gz = read(sides, behind)
+            gx, gy, gz = sides[patch, behind, 0], sides[patch, behind, 1], sides[patch, behind, 2]
             over = way_through(grids, frames, behind, (px, py, pz), (gx, gy, gz), flesh.allowed[v], reach)
             over = max(over, 0.0)
         over *= part
@@ -220,10 +232,23 @@ def _relax_one(
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
-def _mend(flesh: Flesh, m: int, points: Floats, out: Floats) -> int:
+def _around(flesh: Flesh, m: int, ring: Ints) -> Ints:
+    """Triangles of muscle m with a corner that may move, (n,)."""
+    begin, found = flesh.triangle_starts[m], 0
+    chosen = np.empty(flesh.triangle_starts[m + 1] - begin, np.int32)
+    for t in range(begin, begin + len(chosen)):
+        i, j, k = flesh.triangles[t, 0], flesh.triangles[t, 1], flesh.triangles[t, 2]
+        if ring[i] >= 0 or ring[j] >= 0 or ring[k] >= 0:
+            chosen[found] = t
+            found += 1
+    return chosen[:found]
+
+
+@njit(cache=True)  # type: ignore[untyped-decorator]
+def _mend(flesh: Flesh, chosen: Ints, points: Floats, out: Floats) -> int:
     """A triangle that would be turned over goes where its corners go on average; how many would be."""
     over = 0
-    for t in range(flesh.triangle_starts[m], flesh.triangle_starts[m + 1]):
+    for t in chosen:
         i, j, k = flesh.triangles[t, 0], flesh.triangles[t, 1], flesh.triangles[t, 2]
         p, q, r = read(out, i), read(out, j), read(out, k)
         if p == q and q == r:

@@ -94,11 +94,16 @@ def find_sides(
                     far[p, b] = False
                     for axis in range(3):
                         sides[p, b, axis] *= -1.0 if often == 0 else 0.0
+    told_of = np.zeros(patches, np.bool_)
+    for p in range(patches):
+        for b in range(len(frames)):
+            told_of[p] |= sides[p, b, 0] != 0.0 or sides[p, b, 1] != 0.0 or sides[p, b, 2] != 0.0
     for v in taken:
-        if presses[v] >= 0:
+        p = patch[v]
+        if presses[v] >= 0 or not told_of[p]:
             continue
         for b in range(len(frames)):
-            to = read(sides[patch[v]], b)
+            to = sides[p, b, 0], sides[p, b, 1], sides[p, b, 2]
             if dot(to, to) > 0.0:
                 way = way_through(grids, frames, b, read(points, v), to, flesh.allowed[v], flesh.reach[m])
                 if way > 0.0:
@@ -127,7 +132,8 @@ def _find_far(
         if ring[v] != 0:
             continue
         b, place = presses[v], read(points, v)
-        to = read(sides[patch[v]], b)
+        p = patch[v]
+        to = sides[p, b, 0], sides[p, b, 1], sides[p, b, 2]
         _, gx, gy, gz, _ = in_bones(grids, frames, count, bones, flesh.chunk[v], place[0], place[1], place[2])
         if dot((gx, gy, gz), to) < 0.0:
             way = way_through(grids, frames, b, place, to, flesh.allowed[v], flesh.reach[m])

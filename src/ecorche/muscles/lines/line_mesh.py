@@ -99,7 +99,8 @@ class LineMeshes:
         spread, volume = np.empty((count, 3)), np.zeros((len(self.muscles), 4))
         turned = np.empty((count, 4))
         self._shape(lines.nodes, turns, self.lengths, still, self._zero, self._rest, spread, turned)
-        sum_volumes(self._solids, self._rest, spread, volume)
+        self._all = np.ones(len(self.muscles), np.bool_)
+        sum_volumes(self._solids, self._all, self._rest, spread, volume)
         self.volumes = volume[:, 0].copy()
 
     def __repr__(self) -> str:
@@ -182,8 +183,8 @@ class LineMeshes:
         shape, spread = np.empty((count, 3)), np.empty((count, 3))
         turned = np.empty((count, 4))
         self._shape(nodes, turns, now, moved, activation, shape, spread, turned)
-        volume = np.zeros((len(self.muscles), 4))
-        sum_volumes(self._solids, shape, spread, volume)
+        volume = np.empty((len(self.muscles), 4))
+        sum_volumes(self._solids, self._all, shape, spread, volume)
         find_factors(volume, self.volumes, factor, held)
         np.divide(volume[:, 0], self.volumes, out=published, where=self.volumes > 0.0)
         combine(self._plan.muscle, self.bind, self._rest, shape, spread, factor, points)
@@ -197,8 +198,8 @@ class LineMeshes:
             changed = True
         if changed:  # what is pressed in here comes out elsewhere
             shape += aside
-            volume[:] = 0.0
-            sum_volumes(self._solids, shape, spread, volume)
+            asked = np.maximum.reduceat(np.abs(aside), self.starts[:-1]).any(axis=1)
+            sum_volumes(self._solids, asked, shape, spread, volume)
             find_factors(volume, self.volumes, factor, held)
             combine(self._plan.muscle, self.bind, self._rest, shape, spread, factor, points)
         return self.lengths / np.maximum(now, 1e-300)

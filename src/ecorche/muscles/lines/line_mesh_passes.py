@@ -169,11 +169,14 @@ def _carried(moved: Floats, j: int, point: tuple[float, ...]) -> tuple[float, ..
 
 
 @njit(parallel=True, cache=True)  # type: ignore[untyped-decorator]
-def sum_volumes(solids: Solids, shape: Floats, spread: Floats, volume: Floats) -> None:
-    """The volume of each muscle as a cubic in κ, (M, 4) [m³]."""
+def sum_volumes(solids: Solids, asked: Bools, shape: Floats, spread: Floats, volume: Floats) -> None:
+    """The volume of each muscle that is asked for as a cubic in κ, (M, 4) [m³]."""
+    volume[asked] = 0.0
     count = len(solids.begin)
     parts = np.zeros((count, 4))
     for chunk in prange(count):
+        if not asked[solids.muscle[chunk]]:
+            continue
         triangles = solids.triangles
         origin = read(shape, solids.seen_from[chunk])
         constant, linear, square, cube = 0.0, 0.0, 0.0, 0.0
@@ -191,7 +194,7 @@ def sum_volumes(solids: Solids, shape: Floats, spread: Floats, volume: Floats) -
         parts[chunk, 0], parts[chunk, 1] = constant / 6.0, linear / 6.0
         parts[chunk, 2], parts[chunk, 3] = square / 6.0, cube / 6.0
     for chunk in range(count):
-        for i in range(4):
+        for i in range(4):  # zeros of those not asked for
             volume[solids.muscle[chunk], i] += parts[chunk, i]
 
 
