@@ -9,8 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 import trimesh
+from benchmarks.limb_shape import Arm
 from benchmarks.muscle_people import motion_file, rigged
-from benchmarks.skin_over_muscles import FEEL, Beneath, accelerations
+from benchmarks.skin_over_muscles import FEEL, Beneath, accelerations, volume_given_way
 from scipy.spatial.distance import pdist
 from typer.testing import CliRunner
 
@@ -141,7 +142,7 @@ def test_skin_stays_over_the_muscles_and_moves_evenly(data: Path, figure: Figure
     ours, theirs = (accelerations(frames.part(10, 34), 0) for frames in (live, plain))
     ratio = float((ours / np.maximum(theirs, FEEL)).max())
     figure("acceleration of the skin over plain skinning's, curl", ratio, 2.0, "times")
-    assert ratio < 2.6  # two vertices deep in the crook of the arms
+    assert ratio < 2.0
 
 
 def test_a_little_change_of_a_squat_is_a_little_change_of_the_skin(data: Path, figure: Figure) -> None:
@@ -168,6 +169,27 @@ def test_a_little_change_of_a_squat_is_a_little_change_of_the_skin(data: Path, f
         changes.append(np.abs(first - second).max())
     figure("what contact makes of a hundredth of a degree, squat", 1e3 * max(changes), 1.0, "mm")
     assert max(changes) < 0.0005
+
+
+def test_a_twisted_forearm_keeps_its_girth_and_a_bent_elbow_its_volume(figure: Figure) -> None:
+    arm = Arm("muscular man")
+    body = arm.compiled("contour", "fascia")
+    girth, volume = arm.change_of_girth(body), arm.change_of_volume(body)
+    figure("girth of a forearm twisted by 150°, fascia", 100.0 * abs(girth), 3.0, "%")
+    figure("volume of an elbow bent by 130°, fascia", 100.0 * abs(volume), 3.0, "%")
+    assert abs(girth) < 0.03
+    assert abs(volume) < 0.03
+    # what it is better than
+    assert arm.change_of_volume(arm.compiled("dual_quaternion", "plain")) < -0.1
+
+
+def test_muscles_give_way_where_they_are_drawn_alone(data: Path) -> None:
+    live = curling(data)
+    beneath = Beneath(live)
+    assert beneath.depths([HELD], giving_way=False).worst.max() > 0.002
+    lost, muscle = volume_given_way(beneath, [HELD])
+    assert muscle == "biceps brachii"
+    assert -0.05 < lost < -0.002
 
 
 def test_regions_that_are_not_there_are_refused(data: Path) -> None:

@@ -84,7 +84,7 @@ class PressedMuscles:
         self._parts = allowed_parts(np.eye(count, dtype=np.bool_))
         self._tree = RayTree(points, triangles, muscle) if len(self._triangles) else None
         self._inside = np.zeros(0, np.int64)
-        self._inside = np.sort(self._key(*self._found(self._bind, skin, normals)))
+        self._inside = np.sort(self._key(*self._found(self._bind, skin, normals, self._used)))
 
     def give_way(self, points: npt.NDArray[np.float32], skin: Points, normals: Points) -> Points:
         """Points of the muscles in a frame [m] as the skin leaves them room, (points, 3).
@@ -95,9 +95,9 @@ class PressedMuscles:
         """
         if self._tree is None:
             return points
-        now, moved = points.astype(np.float64), False
+        now, moved, asked = points.astype(np.float64), False, self._used
         for _ in range(_PASSES):
-            vertex, muscle = self._found(now, skin, normals)
+            vertex, muscle = self._found(now, skin, normals, asked)
             if not len(vertex):
                 break
             at, way, deep = np.empty((len(vertex), 3)), np.empty((len(vertex), 3)), np.empty(len(vertex))
@@ -110,13 +110,18 @@ class PressedMuscles:
             starts = np.searchsorted(muscle[order], np.arange(len(self._used) + 1))
             _press(starts, at[order], way[order], deep[order], self._used, _SPAN * self._scale, now)
             moved = True
+            # the others are as they were
+            asked = np.where(np.isin(np.arange(len(self._used)), muscle)[:, None], self._used, 0)
         return now.astype(np.float32) if moved else points
 
-    def _found(self, points: Floats, skin: Points, normals: Points) -> tuple[Ints, Ints]:
-        """Vertices of the skin that press, and the muscles they are in and were not at bind."""
+    def _found(self, points: Floats, skin: Points, normals: Points, asked: Ints) -> tuple[Ints, Ints]:
+        """Vertices of the skin that press, and the muscles they are in and were not at bind.
+
+        Muscles that are asked for have points from the first to the last, (muscles, 2).
+        """
         assert self._tree is not None
         self._tree.fit(points)
-        vertex, muscle = _candidates(points, self._used, skin, self._pressing)
+        vertex, muscle = _candidates(points, asked, skin, self._pressing)
         if len(self._inside):
             key = self._key(vertex, muscle)
             place = np.minimum(np.searchsorted(self._inside, key), len(self._inside) - 1)
