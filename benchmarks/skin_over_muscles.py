@@ -152,12 +152,10 @@ def _volume(points: npt.NDArray[np.float32], triangles: npt.NDArray[np.int64]) -
 
 SHOWN = {
     "muscular man": ("curl", "raise", "squat", "walk", "run", "jump"),
-    "average man": ("squat", "walk"),
-    "slim man": ("squat", "walk"),
     "woman": ("squat", "walk"),
 }
 """Who does what."""
-ASKED = {"muscular man": 10.0, "average man": 4.0, "slim man": 4.0, "woman": 4.0}
+ASKED = {"muscular man": 10.0, "woman": 4.0}
 """In how many frames a second depths are asked for; acceleration is that of every frame."""
 SELDOM = 4
 """Every so manieth of these is also asked as if muscles did not give way."""
@@ -223,8 +221,8 @@ def section() -> str:
             " the muscle loses that gives way most. Hands, feet and head are left to plain skinning and may"
             " go through a thigh. *Acceleration*: the greatest ratio of a vertex's greatest acceleration to"
             f" that by plain skinning (or {FEEL:g} m/s²), over all frames. Asked: 2 mm and twice. Depths in"
-            f" {ASKED['muscular man']:g} frames a second of the muscular man, {ASKED['woman']:g} of others;"
-            f" every {SELDOM}th of these without giving way.",
+            f" {ASKED['muscular man']:g} frames a second of the man, {ASKED['woman']:g} of the woman; every"
+            f" {SELDOM}th of these without giving way.",
             "",
             HEAD,
             *rows,
