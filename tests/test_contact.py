@@ -107,3 +107,9 @@ def test_a_bent_arm_does_not_pass_through_itself(data: Path) -> None:
     assert np.abs(correction).max() < 0.02
     # elsewhere it is the skin it was
     assert (np.abs(correction) < 1e-4).mean() > 0.9
+    # a few lines tell where anything is met: asking all of them finds but trifles more
+    asked = contact._near_something(points, normals)
+    assert len(asked) < 0.5 * len(contact._looking)
+    few, every = contact.lines(points, normals), contact._ask(contact._looking, points, normals)[0]
+    deep = -1e-4
+    np.testing.assert_array_equal(np.sort(few.gaps[few.gaps < deep]), np.sort(every.gaps[every.gaps < deep]))

@@ -127,3 +127,17 @@ def test_many_rounds_spread_as_far_as_counts() -> None:
         wanted = np.bincount(row, rings.near_weights * wanted[rings.near], len(values)).astype(np.float64)
     found = rings.smoothed(values, 1.0, 90)
     np.testing.assert_allclose(found, wanted, atol=1e-6 * wanted.max())
+
+
+def test_places_apart_stand_round_all_others() -> None:
+    rings = grid(12)
+    some = np.arange(rings.place_count) % 5 != 0
+    for edges in (1, 3):
+        chosen = rings.apart(some, edges)
+        assert some[chosen].all()
+        marked = np.zeros(rings.place_count, np.bool_)
+        marked[chosen] = True
+        assert rings.around(marked, edges)[some].all()
+        for one in chosen:
+            alone = np.arange(rings.place_count) == one
+            assert (rings.around(alone, edges) & marked).sum() == 1

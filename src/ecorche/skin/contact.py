@@ -3,7 +3,8 @@
 A line along every vertex's normal looks for skin that faces it. In front, that is the gap to it; behind, skin
 has passed through skin, by as much. Both sides give way, by half each where both can. What is pressed in
 comes out beside the contact, over a stretch around it, so that the volume stays: flesh that folds bulges, as
-far as there is a gap to bulge into. Lines are asked again a few times, for what is left.
+far as there is a gap to bulge into. First some lines, far apart, tell where there is anything to meet; in the
+end lines are asked again a few times, for what is left.
 
 Nothing begins or ends at once, so that a little change of the pose is a little change of the skin: how much a
 line counts is smooth (`facing_lines`), and where the skin is crumpled so that lines tell nothing it goes with
@@ -34,6 +35,8 @@ _BENEATH = 0.02
 """How far beneath the skin lines begin that ask how thick a body is, as a share of the reach: not on it."""
 _OF_THICKNESS = 0.25
 """How deep, as a share of how thick the body is there at bind, skin is still said to have passed."""
+_APART = 0.25
+"""How far lines stand apart, as a share of the reach, that ask where there is anything to meet."""
 _ASKED_AGAIN = 3
 """How often lines are asked what is left."""
 _MOST_ROUNDS = 100
@@ -44,6 +47,8 @@ _LEAST = 2e-5
 """How deep skin may be behind skin and still touches it, as a share of the reach: rounding is as large."""
 _ENOUGH = 5e-4
 """And when what is left is not asked for again."""
+_AROUND = 3.0
+"""How far bulges are spread, see `TwoRings.smoothed`."""
 _BESIDE = 3.0
 """Skin bulges where it is pressed less than what comes from round there by so many times."""
 _MOST_BULGE, _HIGHEST, _LOWEST = 6.0, 0.1, 5e-4
@@ -88,9 +93,12 @@ class SkinContact:
             self._gives = gives[speaker].astype(np.float32)
         self._looking = speaker[self._gives > 0.0]
         self._remembered = np.full(len(points), -1, np.int32)
+        edge = float(np.median(rings.square_edge))
+        self._apart = max(1, int(_APART * reach / max(np.sqrt(edge), 1e-6)))
+        self._few = speaker[rings.apart(self._gives > 0.0, self._apart)]
+        self._remembered_few = np.full(len(self._few), -1, np.int32)
         self._fans = fans(rings.place[self._tree.triangles], rings.place_count)
         # so many rounds of smoothing spread a point over the span
-        edge = float(np.median(rings.square_edge))
         self._bulge_rounds = int(np.clip(2.0 * span**2 / max(edge, 1e-12), 2, _MOST_ROUNDS))
         corners = points[self._tree.triangles]
         area = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1)
@@ -120,29 +128,41 @@ class SkinContact:
     def lines(self, points: Points, normals: Points) -> FacingLines:
         """Lines of the skin now, (vertices, 3) each, that meet it, near or behind."""
         self._tree.fit(points)
-        return self._ask(self._looking, points, normals)[0]
+        return self._ask(self._near_something(points, normals), points, normals)[0]
 
     def correction(self, points: Points, normals: Points) -> Points:
         """How far each vertex moves along its normal [m], (vertices,)."""
-        rings, looking = self._rings, self._looking
+        rings, near = self._rings, np.zeros(self._rings.place_count, np.bool_)
         self._tree.fit(points)
+        looking = self._near_something(points, normals)
         lines, found = self._ask(looking, points, normals)
         pressed = self._pressed(lines, points, normals)
         if not pressed.any():
             return np.zeros(len(points), np.float32)
         pressed = np.maximum(pressed, self._gives * rings.smoothed(pressed, 1.0, _EVEN_ROUNDS))
         before, moved = np.zeros_like(pressed), lines.given_way(self._bulge(pressed) - pressed, self._rounds)
-        found |= (moved != 0.0)[rings.place[looking]]
+        near[rings.place[looking]] = found
+        looking = self._looking[(near | (moved != 0.0))[rings.place[self._looking]]]
         for _ in range(_ASKED_AGAIN):
             there = along_normals(points, normals, moved, rings.place)
             self._tree.fit(there, (moved != before)[rings.place])
-            looking = looking[found]
             lines, found = self._ask(looking, there, normals)
             pressed = self._pressed(lines, there, normals)
-            before, moved = moved, moved - pressed
+            before, moved, looking = moved, moved - pressed, looking[found]
             if pressed.max() < self._enough:
                 break
         return moved[rings.place]
+
+    def _near_something(self, points: Points, normals: Points) -> Ints:
+        """Vertices whose lines may meet skin: those round the few of which one does."""
+        few, rings = self._few, self._rings
+        hits = self._tree.cast(
+            points[few], normals[few], self._reach[few], facing=True, both_ways=True,
+            remembered=self._remembered_few,
+        )  # fmt: skip
+        met = np.zeros(rings.place_count, np.bool_)
+        met[rings.place[few[hits.triangles >= 0]]] = True
+        return self._looking[rings.around(met, self._apart + 2)[rings.place[self._looking]]]
 
     def _ask(self, looking: Ints, points: Points, normals: Points) -> tuple[FacingLines, Flags]:
         """The lines of some vertices in a pose, and which of them met anything."""
@@ -177,7 +197,7 @@ class SkinContact:
 
     def _bulge(self, pressed: Points) -> Points:
         """What comes out beside places that are pressed in so far [m], (places,)."""
-        spread = self._rings.smoothed(pressed, 1.0, self._bulge_rounds)
+        spread = self._rings.smoothed(pressed, 1.0, self._bulge_rounds, _AROUND)
         beside = self._gives * np.maximum(spread - np.float32(_BESIDE) * pressed, np.float32(0.0))
         room = float(self.area @ beside)
         out = min(float(self.area @ pressed) / room, _MOST_BULGE) if room > 0.0 else 0.0

@@ -79,6 +79,10 @@ class TwoRings:
         found[_within(self.near_starts, self.near, some.astype(np.float32), edges)] = True
         return found
 
+    def apart(self, some: npt.NDArray[np.bool_], edges: int) -> Ints:
+        """As few of some places (places,) as stand so many edges round every one of them, in order."""
+        return np.asarray(_apart(self.near_starts, self.near, some, edges))
+
     def part(self, kept: npt.NDArray[np.bool_]) -> TwoRings:
         """The places that are kept (places,), as if there were no others; each is one vertex of the part."""
         number, row_sizes = np.cumsum(kept) - 1, [np.diff(self.starts), np.diff(self.near_starts)]
@@ -127,15 +131,22 @@ class TwoRings:
         _median(self.starts, self.members, self.weights, values, certain, np.float32(outlier), found, told)
         return found
 
-    def smoothed(self, values: Singles, strength: float | Singles, rounds: int) -> Singles:
+    def smoothed(
+        self, values: Singles, strength: float | Singles, rounds: int, farthest: float = _FARTHEST
+    ) -> Singles:
         """Values (places,) drawn some times towards the mean of their neighbours.
 
-        By ``strength`` 0 to 1, one for all or of each place.
+        Args:
+            values: Of each place.
+            strength: 0 to 1, one for all or of each place.
+            rounds: How often.
+            farthest: How far a value comes, in edges by the square root of the rounds: 3 leaves a
+                ten-thousandth out.
         """
         share = np.ascontiguousarray(np.broadcast_to(np.float32(strength), values.shape))
         now, then = values.astype(np.float32), np.zeros(len(values), np.float32)
         # a value spreads as exp(−edges² / rounds): what would come farther is less than rounding
-        edges = min(rounds, int(np.ceil(_FARTHEST * np.sqrt(rounds))))
+        edges = min(rounds, int(np.ceil(farthest * np.sqrt(rounds))))
         where = _within(self.near_starts, self.near, now, edges)
         _smooth(self.near_starts, self.near, self.near_weights, share, where, rounds, now, then)
         return now if rounds % 2 == 0 else then
@@ -293,6 +304,30 @@ def _within(starts: Ints, near: Ints, values: Singles, edges: int) -> Ints:
         first = last
     # in their own order, in which neighbours are near in memory too
     return np.flatnonzero(seen).astype(np.int32)
+
+
+@njit(cache=True)  # type: ignore[untyped-decorator]
+def _apart(starts: Ints, near: Ints, some: npt.NDArray[np.bool_], edges: int) -> Ints:
+    """The first of some, the next that is more than so many edges from it, and so on."""
+    count = len(some)
+    chosen, covered = np.empty(count, np.int32), np.zeros(count, np.bool_)
+    round_it, seen, many = np.empty(count, np.int32), np.full(count, np.int32(-1)), 0
+    for place in range(count):
+        if not some[place] or covered[place]:
+            continue
+        chosen[many], round_it[0], seen[place], covered[place] = place, place, place, True
+        many += 1
+        first, last = 0, 1
+        for _ in range(edges):
+            ends = last
+            for row in range(first, last):
+                for entry in range(starts[round_it[row]], starts[round_it[row] + 1]):
+                    beside = near[entry]
+                    if seen[beside] != place:
+                        seen[beside], round_it[ends], covered[beside] = place, beside, True
+                        ends += 1
+            first, last = last, ends
+    return chosen[:many]
 
 
 @njit(parallel=True, cache=True)  # type: ignore[untyped-decorator]
