@@ -128,14 +128,14 @@ def draw_foreleg(told: Callable[[str], Path]) -> None:
 
 
 def _with_fat_at_shoulders(body: RangedBody) -> Rig:
-    """The dog's rig with a centimetre of fat over shoulder blades and upper arms, which nobody measured."""
+    """The dog's rig with two centimetres of fat over shoulder blades and upper arms, which nobody measured."""
     character, rig = body.character, body.rig
     mesh = character.body(rig.spec.body)
     assert mesh.weights is not None  # of a body
     joints, weights = mesh.weights.padded()
     named = [character.skeleton.index(f"{part}_{side}") for part in ("scapula", "upper_arm") for side in "LR"]
     mask = np.where(np.isin(joints, named), weights, 0.0).sum(axis=1).astype(np.float32)
-    shoulders = FatRegionSpec(mask="shoulders", thickness=0.01)
+    shoulders = FatRegionSpec(mask="shoulders", thickness=0.02, least=0.01)
     spec = rig.spec.model_copy(
         update={
             "fat": FatSpec(regions={"shoulders": shoulders}),

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 import numpy as np
 import numpy.typing as npt
 
-from ecorche.body.figure.solids import Tube, ball, rod
+from ecorche.body.figure.solids import Tube, ball, rod, sections
 
 Floats = npt.NDArray[np.float64]
 
@@ -20,12 +20,14 @@ FRONT = np.array([0.0, 0.0, 1.0])
 def hand(heads: Mapping[str, Floats], tips: Mapping[str, Floats]) -> list[Tube]:
     """Palm, fingers and thumb; joints' places and bone tips at bind by canonical name."""
     wrist = heads["l_radiocarpal"]
-    made: list[Tube] = []
     down = (heads["l_metacarpophalangeal_3"] - wrist) / np.linalg.norm(
         heads["l_metacarpophalangeal_3"] - wrist
     )
     palm = np.cross(down, FRONT)  # towards the palm, for fingers down and the thumb forward
     palm = (palm if palm[0] < 0.0 else -palm) / np.linalg.norm(palm)
+    # the wrist, from the forearm's thickness to the palm's
+    along = [wrist + step * down for step in (-0.022, 0.000, 0.022, 0.040)]
+    made = [sections(along, palm, [0.0215, 0.0210, 0.0185, 0.0150], [0.0280, 0.0270, 0.0265, 0.0260])]
     for ray, near, knuckle, mid, tip in (
         (2, 0.0128, 0.0108, 0.0088, 0.0074),
         (3, 0.0132, 0.0110, 0.0090, 0.0076),
