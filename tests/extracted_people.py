@@ -9,7 +9,7 @@ from benchmarks.muscle_people import motion_file
 
 from ecorche.body.character import Character
 from ecorche.body.compile import Body, compile_body
-from ecorche.body.extract_muscles import with_extracted_muscles
+from ecorche.body.extract_muscles import ExtractionReport, with_extracted_muscles
 from ecorche.body.live_frames import LiveFrames
 from ecorche.body.perform import perform
 from ecorche.body.rig import create_rig
@@ -20,21 +20,20 @@ from rigged_people import person
 
 
 @cache
-def _extracted(path: Path) -> tuple[Character, Rig, Extraction]:
-    character = person(path)
-    bare = create_rig(character, path, path.with_suffix(".ecorche"), muscles=False)
-    rig, report = with_extracted_muscles(bare, character)
-    return character, rig, report.extraction
+def extraction_report(path: Path) -> tuple[Rig, ExtractionReport]:
+    """A rig of a person with the muscles found in its skin, and what is told of them."""
+    bare = create_rig(person(path), path, path.with_suffix(".ecorche"), muscles=False)
+    return with_extracted_muscles(bare, person(path))
 
 
 def extracted(path: Path) -> tuple[Character, Rig]:
     """A person, and a rig with the muscles found in its skin."""
-    return _extracted(path)[:2]
+    return person(path), extraction_report(path)[0]
 
 
 def found_in(path: Path) -> Extraction:
     """What the muscles of that rig were found by."""
-    return _extracted(path)[2]
+    return extraction_report(path)[1].extraction
 
 
 @cache

@@ -17,12 +17,7 @@ from ecorche.base.mesh import triangle_mesh
 from ecorche.base.signed_pieces import SignedPieces
 from ecorche.body.adjust_template import AdjustmentReport, with_adjusted_muscles
 from ecorche.body.compile import compile_body
-from ecorche.body.extract_muscles import (
-    ExtractionReport,
-    found_in_skin,
-    most_telling,
-    with_extracted_muscles,
-)
+from ecorche.body.extract_muscles import found_in_skin, most_telling, with_extracted_muscles
 from ecorche.body.muscle_specs import muscles_of
 from ecorche.body.rig import check_rig, create_rig
 from ecorche.cli.main import app
@@ -33,18 +28,13 @@ from ecorche.muscles.musculature import musculature
 from ecorche.muscles.root_curves import root_curves
 from ecorche.muscles.spindle_mesh import Stations, spindle_surfaces
 from ecorche.skin.weights import weights_from_table
+from extracted_people import extraction_report
 from rigged_people import person, rigged
 from test_docs import _follow
 
 
 def muscular(data: Path) -> Path:
     return data / "human" / "male_muscular_cmu_mb.glb"
-
-
-@cache
-def extracted(path: Path) -> tuple[Rig, ExtractionReport]:
-    bare = create_rig(person(path), path.name, path.with_suffix(".ecorche").name, muscles=False)
-    return with_extracted_muscles(bare, person(path))
 
 
 @cache
@@ -60,7 +50,7 @@ def told(*arguments: str) -> str:
 
 def test_a_rig_holds_what_was_found(data: Path) -> None:
     man = person(muscular(data))
-    rig, report = extracted(muscular(data))
+    rig, report = extraction_report(muscular(data))
     found = report.extraction.muscles
     assert list(rig.spec.muscles.lofted) == [m.name for m in found]
     assert rig.spec.muscles.named == {}
@@ -94,7 +84,7 @@ def test_a_skin_in_two_meshes_is_told_to_be_joined(data: Path) -> None:
     report = with_extracted_muscles(create_rig(cut, "man.glb", "man.ecorche", muscles=False), cut)[1]
     assert report.lines()[-1].startswith("Muscles were sought in 'rest' alone, which has no skin of LeftLeg,")
     assert report.lines()[-1].endswith("join it with the meshes that have ('legs').")
-    assert not any("sought" in line for line in extracted(muscular(data))[1].lines())
+    assert not any("sought" in line for line in extraction_report(muscular(data))[1].lines())
     dressed = person(data / "human" / "male_dressed_mixamo.glb")
     bare = create_rig(dressed, "dressed.glb", "dressed.ecorche", muscles=False)
     assert not any("sought" in note for note in found_in_skin(dressed, bare).notes)
@@ -115,7 +105,7 @@ def test_where_nothing_shows_every_region_says_why(data: Path) -> None:
 
 def test_the_most_telling_are_kept(data: Path) -> None:
     man = person(muscular(data))
-    _, report = extracted(muscular(data))
+    _, report = extraction_report(muscular(data))
     found = report.extraction.muscles
     kept = most_telling(found, man.skeleton, 6)
     lengths = root_curves(found, man.skeleton.joint_count).bind.lengths
@@ -211,7 +201,7 @@ def test_adjusted_muscles_stay_under_the_skin(data: Path) -> None:
 
 
 def test_a_rig_without_template_muscles_has_nothing_to_adjust(data: Path) -> None:
-    rig, _ = extracted(muscular(data))
+    rig, _ = extraction_report(muscular(data))
     with pytest.raises(DocumentError, match="has no template muscles to adjust"):
         with_adjusted_muscles(rig, person(muscular(data)))
 
