@@ -128,7 +128,7 @@ def draw_foreleg(told: Callable[[str], Path]) -> None:
 
 
 def _with_fat_at_shoulders(body: RangedBody) -> Rig:
-    """The dog's rig with two centimetres of fat over shoulder blades and upper arms, which nobody measured."""
+    """The dog's rig with two centimetres of fat at its shoulders, which nobody measured."""
     character, rig = body.character, body.rig
     mesh = character.body(rig.spec.body)
     assert mesh.weights is not None  # of a body
