@@ -41,17 +41,18 @@ class SignedSurface:
         corners, merged, edges = corners[solid], merged[solid], normalise(edges[solid])
         self._surface = TriangleSurface(places, corners)
         self._faces = normalise(area[solid])
-        cosines = -np.sum(edges * edges[:, [2, 0, 1]], axis=-1)
-        angles = np.arccos(np.clip(cosines, -1.0, 1.0))
-        self._at_corners = _summed(merged, angles[..., None] * self._faces[:, None])
+        cosines = -sum(edges[..., axis] * edges[:, [2, 0, 1], axis] for axis in range(3))
+        del edges
+        self._corners = merged.astype(np.int32)
+        self._at_corners = _summed(merged, self._faces, np.arccos(np.clip(cosines, -1.0, 1.0)))
         # the edge opposite of each corner, the same number seen from both its sides
         one, other = merged[:, [1, 2, 0]], merged[:, [2, 0, 1]]
         ends = np.minimum(one, other) * len(places) + np.maximum(one, other)
         _, number, times = np.unique(ends, return_inverse=True, return_counts=True)
-        number = number.reshape(-1, 3)
-        spread = np.repeat(self._faces[:, None], 3, axis=1)
-        self._at_edges = _summed(number, spread)
-        self._open_edges = times[number] == 1
+        self._edges = number.reshape(-1, 3).astype(np.int32)
+        del ends, number
+        self._at_edges = _summed(self._edges, self._faces)
+        self._open_edges = times[self._edges] == 1
         rim = np.zeros(len(places), bool)
         rim[one[self._open_edges]] = rim[other[self._open_edges]] = True
         self._open_corners = rim[merged]
@@ -67,7 +68,8 @@ class SignedSurface:
         edge, corner = none.sum(axis=1) == 1, none.sum(axis=1) == 2
         at_edge = hit.triangles[edge], none[edge].argmax(axis=1)
         at_corner = hit.triangles[corner], (~none[corner]).argmax(axis=1)
-        normals[edge], normals[corner] = self._at_edges[at_edge], self._at_corners[at_corner]
+        normals[edge] = self._at_edges[self._edges[at_edge]]
+        normals[corner] = self._at_corners[self._corners[at_corner]]
         least = np.zeros(len(flat))
         least[edge] = np.where(self._open_edges[at_edge], BEYOND_RIM, 0.0)
         least[corner] = np.where(self._open_corners[at_corner], BEYOND_RIM, 0.0)
@@ -80,9 +82,11 @@ class SignedSurface:
         return depth.reshape(asked.shape[:-1]), outward.reshape(asked.shape)
 
 
-def _summed(number: npt.NDArray[np.int64], vectors: Floats) -> Floats:
-    """Unit sums (T, 3, 3) of the vectors (T, 3, 3) that share a number (T, 3)."""
-    total = np.zeros((int(number.max(initial=-1)) + 1, 3))
+def _summed(number: npt.NDArray[np.integer], faces: Floats, weights: Floats | None = None) -> Floats:
+    """Unit sums (numbers, 3) of the normals (T, 3) of faces with that number (T, 3), with weights (T, 3)."""
+    flat, each = number.reshape(-1), np.ones((1, 3)) if weights is None else weights
+    total = np.zeros((int(flat.max(initial=-1)) + 1, 3))
     for axis in range(3):
-        total[:, axis] = np.bincount(number.reshape(-1), vectors[..., axis].reshape(-1), len(total))
-    return normalise(total)[number]
+        own = (each * faces[:, axis, None]).reshape(-1)
+        total[:, axis] = np.bincount(flat, own, len(total))
+    return normalise(total)
