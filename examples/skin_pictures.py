@@ -3,7 +3,7 @@
     PYTHONPATH=. python examples/skin_pictures.py [OUTPUT_FOLDER] [--what elbow,squat,raise,foreleg,laid]
 
 The data is the folder named by ECORCHE_DATA, else ../shared/data beside the project. A muscular man bends his
-elbow, squats and raises his arms; a dog bends and stretches its foreleg; a second sheet shows what is beneath
+elbow, squats and raises his arms; a dog bends its foreleg and draws it back; a second sheet shows what is beneath
 the skin. The built-in figure, whose skin is laid over its bones and muscles, is seen from four sides, and so
 are a man, a dog and a leg with skins that were laid over theirs without a look at their own.
 """
@@ -57,7 +57,7 @@ BENT = {
     "squat": Bent("squat.pose", 60, Focus(("r_hip", "r_knee"), 0.42), ("side", "three_quarter")),
     "raise": Bent("raise.pose", 63, Focus(("r_shoulder",), 0.3), ("front", "back")),
 }
-FORELEG = {"flexed": {"shoulder": -1.0, "elbow": -1.0}, "stretched": {"shoulder": 1.0, "elbow": 1.0}}
+FORELEG = {"flexed": {"shoulder": -1.0, "elbow": -1.0}, "drawn-back": {"shoulder": 0.5, "elbow": 0.5}}
 """Shares of the ranges of a dog's joints."""
 
 
