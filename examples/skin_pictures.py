@@ -3,9 +3,9 @@
     PYTHONPATH=. python examples/skin_pictures.py [OUTPUT_FOLDER] [--what elbow,squat,raise,foreleg,laid]
 
 The data is the folder named by ECORCHE_DATA, else ../shared/data beside the project. A muscular man bends his
-elbow, squats and raises his arms; a dog bends its foreleg and draws it back; a second sheet shows what is beneath
-the skin. The built-in figure, whose skin is laid over its bones and muscles, is seen from four sides, and so
-are a man, a dog and a leg with skins that were laid over theirs without a look at their own.
+elbow, squats and raises his arms; a dog bends its foreleg and draws it back; a second sheet shows what is
+beneath the skin. The built-in figure, whose skin is laid over its bones and muscles, is seen from four sides,
+and so are a man, a dog and a leg with skins that were laid over theirs without a look at their own.
 """
 
 from __future__ import annotations
