@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from conftest import Figure
-from ecorche.body.anatomy_rig import AnatomyReport, with_anatomy
+from ecorche.body.anatomy_rig import COVER, AnatomyReport, with_anatomy
 from ecorche.body.character import Character
 from ecorche.body.compile import Body, compile_body
 from ecorche.body.evaluate import Pose, evaluate
@@ -104,7 +104,8 @@ def test_the_skin_lies_over_a_fascia_unless_the_rig_has_said_otherwise(
     character: Character, built: Built, folder: Path, body: Body
 ) -> None:
     rig, report = built
-    assert rig.spec.coupling == CouplingSpec(everywhere="fascia")
+    assert rig.spec.coupling == COVER
+    assert COVER.everywhere == "fascia"
     assert any("fascia" in line for line in report.told())
     assert body.coupling is not None
     assert body.coupling.rig_bones is not None

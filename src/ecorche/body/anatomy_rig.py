@@ -60,6 +60,11 @@ NAMED = 4
 """So many names are told of a doubt that many share; the rig holds all."""
 
 
+COVER = CouplingSpec(everywhere="fascia", seconds=0.09)
+"""How the skin is bound where nobody says otherwise. A creature's leg that is drawn far back sweeps over its
+ribs, whose skin is at rest: the filter in time is longer than a person's, so that it does not leap."""
+
+
 @dataclass(frozen=True, eq=False)
 class AnatomyReport:
     """What came of a folder, in sentences.
@@ -192,7 +197,7 @@ def _with_lines(
             update={
                 "body_type": BodyTypeSpec(bulk=bulk, fat=rig.spec.body_type.fat),
                 "muscles": rig.spec.muscles.model_copy(update={"lines": lines, "fields": bent}),
-                "coupling": CouplingSpec(everywhere="fascia") if report.covered else rig.spec.coupling,
+                "coupling": COVER if report.covered else rig.spec.coupling,
                 "notes": (
                     *rig.spec.notes,
                     *(f"Left out: {name}: {why}" for name, why in report.left_out.items()),
