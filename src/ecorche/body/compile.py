@@ -120,7 +120,7 @@ def compile_body(
     )
     if rig is None:
         return plain
-    from ecorche.body.coupling import compile_coupling, is_coupled
+    from ecorche.body.compile_coupling import compile_coupling, is_coupled
 
     if not (rig.spec.muscles.count or is_coupled(rig)):
         return plain

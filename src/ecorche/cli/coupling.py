@@ -40,7 +40,7 @@ def require_rig_for(texts: list[str], rig: Rig | None, without_muscles: bool) ->
 def with_coupling(rig: Rig, texts: list[str], character: Character) -> Rig:
     """The rig with its skin bound as the texts say; what they do not speak of stays."""
     from ecorche.base.names import suggestion
-    from ecorche.body.coupling import require_regions
+    from ecorche.body.compile_coupling import require_regions
     from ecorche.document.coupling_spec import Coupling, CouplingSpec
     from ecorche.errors import EcorcheError
 
