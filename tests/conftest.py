@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+from ecorche.cli import main as cli
 
 # the same examples in every run, however busy the machine is
 settings.register_profile("ecorche", deadline=None, derandomize=True)
@@ -33,6 +36,8 @@ def data() -> Path:
     return folder
 
 
+Command = Callable[..., str]
+"""The command with its arguments, and the exit code that is expected: what it prints."""
 Figure = Callable[[str, float, float, str], None]
 """Records what was compared, how far apart it was, what was asked for, and the unit."""
 
@@ -48,3 +53,22 @@ def figure() -> Figure:
                 file.write(json.dumps(line) + "\n")
 
     return record
+
+
+@pytest.fixture
+def ecorche(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Command:
+    """Run the command in this process: what it printed, or with code 2 what it said was wrong.
+
+    Any exit code but the expected one fails.
+    """
+
+    def run(*arguments: object, code: int = 0) -> str:
+        monkeypatch.setattr(sys, "argv", ["ecorche", *map(str, arguments)])
+        with pytest.raises(SystemExit) as stop:
+            cli.run()
+        printed = capsys.readouterr()
+        assert int(stop.value.code or 0) == code, printed.out + printed.err
+        assert "Traceback" not in printed.err
+        return printed.err if code == 2 else printed.out
+
+    return run

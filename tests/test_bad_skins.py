@@ -5,8 +5,6 @@ Each works where it can and says what it did, or is refused in words with exit c
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,35 +13,18 @@ import numpy.typing as npt
 import pytest
 import trimesh
 
+from conftest import Command
 from ecorche.base.mesh import triangle_mesh
 from ecorche.body.character import Character, SkinnedMesh
 from ecorche.body.skin_state import skin_state
 from ecorche.body.take import Take
-from ecorche.cli import main as cli
 from ecorche.document.coupling_spec import CouplingSpec
 from ecorche.document.files import read_rig, write_rig
 from ecorche.io.formats import read_character, write_take
 from ecorche.skin.weights import SkinWeights, rigid_weights, weights_from_entries
 
 Floats = npt.NDArray[np.float64]
-Run = Callable[..., str]
 FRAMES = ("--rate", "10", "--frames", "8-8")
-
-
-@pytest.fixture
-def ecorche(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
-    """Run the command in this process; what it printed. Any exit code but the expected one fails."""
-
-    def run(*arguments: object, code: int = 0) -> str:
-        monkeypatch.setattr(sys, "argv", ["ecorche", *map(str, arguments)])
-        with pytest.raises(SystemExit) as stop:
-            cli.run()
-        printed = capsys.readouterr()
-        assert int(stop.value.code or 0) == code, printed.out + printed.err
-        assert "Traceback" not in printed.err
-        return printed.out if code == 0 else printed.err
-
-    return run
 
 
 @pytest.fixture(scope="module")
@@ -121,7 +102,7 @@ def frame(file: Path) -> Floats:
 
 
 def test_a_damaged_skin_moves_as_the_whole_one_and_it_is_said(
-    tmp_path: Path, woman: Character, jump: Path, ecorche: Run
+    tmp_path: Path, woman: Character, jump: Path, ecorche: Command
 ) -> None:
     broken = damaged(woman)
     state = skin_state(broken.meshes[0].mesh.points, broken.meshes[0].mesh.triangles())
@@ -148,7 +129,7 @@ def test_a_damaged_skin_moves_as_the_whole_one_and_it_is_said(
     assert apart[in_use].max() < 0.03
 
 
-def test_a_damaged_skin_gets_fat(tmp_path: Path, woman: Character, jump: Path, ecorche: Run) -> None:
+def test_a_damaged_skin_gets_fat(tmp_path: Path, woman: Character, jump: Path, ecorche: Command) -> None:
     baked = {}
     for name, character in (("whole", woman), ("broken", damaged(woman))):
         folder = tmp_path / name
@@ -167,7 +148,7 @@ def test_a_damaged_skin_gets_fat(tmp_path: Path, woman: Character, jump: Path, e
 
 
 def test_a_skin_inside_out_is_turned_and_one_half_turned_is_refused(
-    tmp_path: Path, woman: Character, jump: Path, ecorche: Run
+    tmp_path: Path, woman: Character, jump: Path, ecorche: Command
 ) -> None:
     mesh = woman.meshes[0].mesh
     faces = mesh.triangles()
@@ -202,7 +183,7 @@ def test_a_skin_inside_out_is_turned_and_one_half_turned_is_refused(
     [(100.0, "centimetres"), (1.0 / 0.0254, "inches"), (1000.0, "millimetres"), (0.01, "divided by 100")],
 )
 def test_a_wrong_unit_is_recognised_by_the_bodys_size(
-    tmp_path: Path, woman: Character, jump: Path, ecorche: Run, factor: float, told: str
+    tmp_path: Path, woman: Character, jump: Path, ecorche: Command, factor: float, told: str
 ) -> None:
     bind, rest = woman.skeleton.bind_local.copy(), woman.skeleton.rest_local.copy()
     bind[:, :3, 3] *= factor
@@ -229,7 +210,7 @@ def test_a_wrong_unit_is_recognised_by_the_bodys_size(
 
 
 def test_skin_that_lies_in_a_bone_at_bind_stays_as_deep(
-    tmp_path: Path, woman: Character, jump: Path, ecorche: Run
+    tmp_path: Path, woman: Character, jump: Path, ecorche: Command
 ) -> None:
     heads, thigh = woman.skeleton.bind_world[:, :3, 3], woman.skeleton.index("LeftUpLeg")
     ends = [heads[thigh], heads[woman.skeleton.index("LeftLeg")]]
@@ -259,7 +240,9 @@ def test_skin_that_lies_in_a_bone_at_bind_stays_as_deep(
     assert not (tmp_path / "no.npz").exists()
 
 
-def test_without_muscles_there_is_nothing_to_bind_to(tmp_path: Path, woman: Character, ecorche: Run) -> None:
+def test_without_muscles_there_is_nothing_to_bind_to(
+    tmp_path: Path, woman: Character, ecorche: Command
+) -> None:
     file = written(tmp_path, woman)
     told = ecorche("rig", file, "--without-muscles", "--coupling", "hands=fascia", code=2)
     assert "there are none" in told

@@ -6,31 +6,13 @@ import json
 import re
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from ecorche.cli import main as cli
+from conftest import Command
 from ecorche.io.formats import read_character
-
-Command = Callable[..., str]
-
-
-@pytest.fixture
-def ecorche(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Command:
-    """Run the command in this process; what it printed. Any exit code but the expected one fails."""
-
-    def run(*arguments: object, code: int = 0) -> str:
-        monkeypatch.setattr(sys, "argv", ["ecorche", *map(str, arguments)])
-        with pytest.raises(SystemExit) as stop:
-            cli.run()
-        printed = capsys.readouterr()
-        assert int(stop.value.code or 0) == code, printed.out + printed.err
-        return printed.out
-
-    return run
 
 
 @pytest.fixture(scope="module")

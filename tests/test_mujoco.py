@@ -218,9 +218,10 @@ def test_mutated_skins_raise_only_our_errors(changes: list[tuple[int, int]], cut
     for place, value in changes:
         data[min(place, len(data) - 1)] = value
     try:
-        parse_skn(bytes(data[: len(data) - cut]), "m.skn")
+        read = parse_skn(bytes(data[: len(data) - cut]), "m.skn")
     except EcorcheError:
         return
+    assert np.isfinite(read.points).all()
 
 
 def test_warnings_of_mujoco_become_notes_and_no_file(

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import sys
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,31 +12,15 @@ import numpy.typing as npt
 import pytest
 from benchmarks.muscle_people import motion_file, rigged
 
-from ecorche.cli import main as cli
+from conftest import Command
 from ecorche.document.files import read_rig, write_rig
 from ecorche.io.formats import read_character
 
 Floats = npt.NDArray[np.float64]
-Run = Callable[..., str]
 NUMBERS = {"intensity": (1.0, 0.3), "stiffness": (0.1, 0.9), "thickness": (0.0, 0.03), "slide": (0.0, 1.0)}
 """What is said of the right side and of the left."""
 TIMES = {"thickness": 0.05}
 """What 1 on a map means."""
-
-
-@pytest.fixture
-def ecorche(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
-    """Run the command in this process; what it printed. Any exit code but the expected one fails."""
-
-    def run(*arguments: object, code: int = 0) -> str:
-        monkeypatch.setattr(sys, "argv", ["ecorche", *map(str, arguments)])
-        with pytest.raises(SystemExit) as stop:
-            cli.run()
-        printed = capsys.readouterr()
-        assert int(stop.value.code or 0) == code, printed.out + printed.err
-        return printed.out if code == 0 else printed.err
-
-    return run
 
 
 @pytest.fixture(scope="module")
@@ -78,7 +60,7 @@ def couplings(said: dict[str, object]) -> list[str]:
 
 
 def test_each_map_of_a_coupling_counts(
-    data: Path, arms: Path, tmp_path: Path, left: Floats, ecorche: Run
+    data: Path, arms: Path, tmp_path: Path, left: Floats, ecorche: Command
 ) -> None:
     motion = ("-m", motion_file(data, "curl"), "--frames", "42-42")
 
@@ -103,7 +85,7 @@ def test_each_map_of_a_coupling_counts(
 
 
 def test_a_rig_records_maps_and_they_are_checked(
-    arms: Path, tmp_path: Path, left: Floats, ecorche: Run
+    arms: Path, tmp_path: Path, left: Floats, ecorche: Command
 ) -> None:
     np.save(tmp_path / "left.npy", left)
     told = ecorche("weights", arms, "--map", "belly", "--from", tmp_path / "left.npy")
@@ -129,7 +111,7 @@ def test_a_rig_records_maps_and_they_are_checked(
     assert set(read_rig(arms).maps) == {"again"}
 
 
-def test_maps_that_are_none_are_refused(arms: Path, tmp_path: Path, left: Floats, ecorche: Run) -> None:
+def test_maps_that_are_none_are_refused(arms: Path, tmp_path: Path, left: Floats, ecorche: Command) -> None:
     files = {"short.npy": left[:100], "wide.npy": np.stack([left, left], axis=1), "nan.npy": left.copy()}
     files["nan.npy"][7] = np.nan
     files["large.npy"] = 2.0 * left
@@ -176,7 +158,7 @@ def test_maps_that_are_none_are_refused(arms: Path, tmp_path: Path, left: Floats
 
 
 def test_maps_in_the_rig_file_that_were_spoiled_are_refused(
-    arms: Path, tmp_path: Path, left: Floats, ecorche: Run
+    arms: Path, tmp_path: Path, left: Floats, ecorche: Command
 ) -> None:
     np.save(tmp_path / "left.npy", left)
     ecorche("weights", arms, "--map", "left", "--from", tmp_path / "left.npy")
@@ -208,7 +190,9 @@ def test_maps_in_the_rig_file_that_were_spoiled_are_refused(
 @pytest.mark.parametrize(
     "option", [("--preroll", "-1"), ("--preroll", "61"), ("--samples", "0"), ("--samples", "65")]
 )
-def test_absurd_times_are_refused(man: Path, tmp_path: Path, ecorche: Run, option: tuple[str, str]) -> None:
+def test_absurd_times_are_refused(
+    man: Path, tmp_path: Path, ecorche: Command, option: tuple[str, str]
+) -> None:
     told = ecorche("bake", man, "-o", tmp_path / "a.npz", "--dynamics", "fat", *option, code=2)
     assert option[0] in told
     assert "or equal to" in told
