@@ -24,7 +24,7 @@ from ecorche.body.compile import Body, compile_body
 from ecorche.body.evaluate import Pose, evaluate
 from ecorche.io.anatomy_folder import bones_of_character
 from ecorche.muscles.lines.cubic import node_turns
-from ecorche.muscles.lines.line_mesh import LineMeshes
+from ecorche.muscles.lines.line_mesh import LineMeshes, PosedLineMeshes
 from ecorche.muscles.lines.muscle_on_lines import MuscleOnLines
 from ecorche.skeleton.kinematics import difference_from_bind
 
@@ -75,14 +75,22 @@ class Measured:
         self.names = body.lines.names
         self.triangles = np.array([len(mesh.triangles) for mesh in self.meshes.muscles])
 
-    def shape(self, local: Floats) -> Shape:
-        """The figures of a pose, local matrices (joints, 4, 4)."""
-        moved = difference_from_bind(self.character.skeleton, local)
+    def points(self, local: Floats) -> Floats:
+        """Vertices of all muscles [m], (V, 3), in a pose, local matrices (joints, 4, 4)."""
+        return self._posed(difference_from_bind(self.character.skeleton, local))[0].points
+
+    def _posed(self, moved: Floats) -> tuple[PosedLineMeshes, Floats]:
+        """The meshes in a pose, and the frames of their lines."""
         muscles = self.lines.musculature
         path = muscles.paths.posed(moved[None])
         nodes, frames = path.nodes[0], muscles.frames.posed(path.nodes[0], moved).frames
         active = np.full(len(self.names), TENSED)
-        result = self.meshes.posed(nodes, frames, moved, active, elongation=path.elongation[0])
+        return self.meshes.posed(nodes, frames, moved, active, elongation=path.elongation[0]), frames
+
+    def shape(self, local: Floats) -> Shape:
+        """The figures of a pose, local matrices (joints, 4, 4)."""
+        moved = difference_from_bind(self.character.skeleton, local)
+        result, frames = self._posed(moved)
         points = result.points
         return Shape(
             bool(np.isfinite(points).all()),

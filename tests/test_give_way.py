@@ -128,24 +128,8 @@ def test_where_a_ball_stands_in_the_sheet_all_of_it_leaves_by_one_side(flesh: Li
     assert (np.sum(normals(dented, triangles) * normals(flesh.bind, triangles), axis=1) > 0.0).all()
 
 
-@pytest.mark.parametrize("from_above", [True, False])
-def test_a_sheet_that_a_bone_has_passed_by_more_than_half_stays_on_its_side(from_above: bool) -> None:
-    side = 1.0 if from_above else -1.0
-    flat = pressed(flat=0.4, above=side * ABOVE)
-    dented = posed(flat, side * (ABOVE + 0.001))  # its middle is 1 mm past that of the sheet
-    moved = dented - flat.bind
-    far = np.linalg.norm(moved, axis=1) > 0.002
-    assert far.sum() > 20
-    assert (side * moved[far, 1] < 0.0).all()
-    seen = (dented - (0.5 * LONG, -side * 0.001, 0.0)) / (RADIUS, 0.4 * RADIUS, RADIUS)
-    assert np.linalg.norm(seen, axis=1).min() > 0.8
-    triangles = flat.muscles[0].triangles
-    assert (np.sum(normals(dented, triangles) * normals(flat.bind, triangles), axis=1) > 0.0).all()
-    assert mesh_volume(dented, triangles) == pytest.approx(mesh_volume(flat.bind, triangles), rel=1e-9)
-
-
 def test_a_ball_that_is_through_leaves_all_of_the_sheet_behind(flesh: LineMeshes) -> None:
-    dented = posed(flesh, ABOVE + 0.007)  # out on its side were 20 mm, and a sheet of 3 mm goes 11 at most
+    dented = posed(flesh, ABOVE + 0.007)  # its middle is 7 mm past that of the sheet
     moved = dented - flesh.bind
     far = np.linalg.norm(moved, axis=1) > 0.0015
     assert far.sum() > 20

@@ -8,13 +8,13 @@ than it did at bind is moved out and takes its surroundings along: displacements
 while no vertex is deeper in bones than at bind, and what a bone holds stays on it. So a dent fades over the
 way ℓ. The two sides of a sheet are neighbours too, and a bone pushes it in as a whole. In the first rounds
 vertices go only a part of their way: where a bone stands in the midst of a sheet they would leave it by both
-sides, and so the greater part of them takes the others along. Of a bone that came from elsewhere, a patch
-leaves as a whole by the side on which it lay at bind, see `give_way_sides`. A triangle that would be turned
-over in the end goes with the mean of its corners.
+sides, and so the greater part of them takes the others along. A triangle that would be turned over in the
+end goes with the mean of its corners.
 
 Limits: bones that enter each other leave no room for what lies between, which then lies in both, and beside
-what is held a muscle cannot give way fully. A sheet that a bone goes through altogether changes its side at
-once, when it would have to give way by more than its thickness and `REACH`.
+what is held a muscle cannot give way fully. A sheet that a bone has passed by more than half comes out behind
+it, and changes its side there within a degree or so. To keep it where it lay at bind was tried: whatever
+tells the side for a patch of it does so by yes or no, and muscles flickered ten times as much.
 """
 
 from __future__ import annotations
@@ -24,14 +24,12 @@ from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
-from scipy.spatial import cKDTree
 
 from ecorche.base.distance_grid import DistanceGrid, distance_grid
 from ecorche.muscles.bone import Bone
 from ecorche.muscles.lines.flesh_surface import Surface, lengths
 from ecorche.muscles.lines.give_way_bones import Flesh, Grids, Near
 from ecorche.muscles.lines.give_way_passes import find_near, relax
-from ecorche.muscles.lines.muscle_on_lines import MuscleOnLines
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int32]
@@ -46,12 +44,6 @@ MARGIN = 0.003
 """How far vertices may move at least until a bone that was not near is, as a share of that extent."""
 CHUNK = 32
 """Vertices for which is asked together what bones are near."""
-BESIDE = 0.007
-"""How near to a muscle a bone lies beside it at bind, on whatever side, as a share of that extent."""
-MARKS = 8
-"""Parts of a bone that tell where it was at bind."""
-REACH = 0.007
-"""How far a muscle goes to keep its side of a bone, as a share of that extent, beyond its own thickness."""
 
 
 class GivingWay:
@@ -59,11 +51,10 @@ class GivingWay:
 
     Args:
         bones: All bones, at least one.
-        muscles: Bound to lines.
-        surface: Theirs.
+        surface: Of the muscles.
     """
 
-    def __init__(self, bones: Sequence[Bone], muscles: Sequence[MuscleOnLines], surface: Surface) -> None:
+    def __init__(self, bones: Sequence[Bone], surface: Surface) -> None:
         bind = surface.bind
         self.bones = tuple(bones)
         self.joints = np.array([bone.joint for bone in bones], np.int32)
@@ -73,11 +64,10 @@ class GivingWay:
         self._extent = float(np.linalg.norm(np.ptp(all_of_it, axis=0)))
         self._middle, self._half = 0.5 * (low + high), 0.5 * (high - low) + MARGIN * self._extent
         self._grids: dict[int, DistanceGrid] = {}
-        self._packed = _packed([], [])
-        self._flesh = _flesh(surface, muscles, self._extent)
+        self._packed = _packed([])
+        self._flesh = _flesh(surface, self._extent)
         at_bind = self._depths(bind, np.zeros((int(self.joints.max()) + 1, 4, 4)))[1]
         self._flesh = self._flesh._replace(allowed=at_bind + SLACK * self._extent)
-        self._beside = _beside(self.bones, muscles, BESIDE * self._extent)
 
     def displacement(self, points: Floats, moved: Floats) -> Floats | None:
         """How far vertices give way [m], (V, 3); None where no bone presses on any.
@@ -86,24 +76,15 @@ class GivingWay:
             points: All vertices in a pose [m], (V, 3).
             moved: ``M − I`` of the joints, (joints, 4, 4).
         """
-        near, depth, presses = self._depths(points, moved)
+        near, depth = self._depths(points, moved)
         if not (depth > self._flesh.allowed).any():
             return None
         out = np.zeros_like(points)
-        relax(
-            self._flesh,
-            self._packed,
-            self._beside[:, sorted(self._grids)],
-            *near,
-            depth,
-            presses,
-            points,
-            out,
-        )
+        relax(self._flesh, self._packed, *near, depth, points, out)
         return out
 
-    def _depths(self, points: Floats, moved: Floats) -> tuple[Near, Floats, Ints]:
-        """What bones are near, how deep each vertex lies in the deepest [m], (V,), and in which, (V,)."""
+    def _depths(self, points: Floats, moved: Floats) -> tuple[Near, Floats]:
+        """What bones are near, and how deep each vertex lies in the deepest [m], (V,)."""
         matrix, extent = moved[self.joints], self._extent
         middle = self._middle + matrix[:, :3, 3] + np.einsum("bij,bj->bi", matrix[:, :3, :3], self._middle)
         half = np.einsum("bij,bj->bi", np.abs(np.eye(3) + matrix[:, :3, :3]), self._half)
@@ -118,10 +99,10 @@ class GivingWay:
         frames /= self._packed.spacing[:, None, None]
         chunks = len(self._flesh.muscle)
         near = Near(frames, np.zeros(chunks, np.int32), np.zeros((chunks, len(made)), np.int32))
-        depth, presses = np.zeros(len(points)), np.full(len(points), -1, np.int32)
+        depth = np.zeros(len(points))
         meet = np.ascontiguousarray(meet[:, made])
-        find_near(self._flesh, self._packed, meet, MARGIN * extent, points, *near, depth, presses)
-        return near, depth, presses
+        find_near(self._flesh, self._packed, meet, MARGIN * extent, points, *near, depth)
+        return near, depth
 
     def _make_grids(self, numbers: Sequence[int]) -> None:
         """A bone gets its grid when it first comes near a muscle."""
@@ -130,47 +111,20 @@ class GivingWay:
             bone = self.bones[number]
             self._grids[number] = distance_grid(bone.points, bone.triangles, self._extent / CELLS)
         if new:
-            made = sorted(self._grids)
-            self._packed = _packed([self._grids[n] for n in made], [self.bones[n] for n in made])
+            self._packed = _packed([self._grids[n] for n in sorted(self._grids)])
 
 
-def _beside(bones: Sequence[Bone], muscles: Sequence[MuscleOnLines], near: float) -> npt.NDArray[np.bool_]:
-    """Whether a bone moves with a joint that holds the muscle, or lies so near to it at bind [m], (M, B)."""
-    found = np.zeros((len(muscles), len(bones)), bool)
-    trees = [cKDTree(bone.points) for bone in bones]
-    low = np.array([bone.points.min(axis=0) for bone in bones]) - near
-    high = np.array([bone.points.max(axis=0) for bone in bones]) + near
-    for m, muscle in enumerate(muscles):
-        holds = np.unique(muscle.held[muscle.hold > 0.0])
-        boxes = (muscle.points.min(axis=0) < high) & (muscle.points.max(axis=0) > low)
-        for b in np.flatnonzero(np.all(boxes, axis=1)):
-            inside = muscle.points[np.all((muscle.points > low[b]) & (muscle.points < high[b]), axis=1)]
-            far = trees[b].query(inside, distance_upper_bound=near)[0]
-            found[m, b] = bool(np.any(far < near))
-        found[m] |= np.isin([bone.joint for bone in bones], holds)
-    return found
-
-
-def _packed(grids: Sequence[DistanceGrid], bones: Sequence[Bone]) -> Grids:
+def _packed(grids: Sequence[DistanceGrid]) -> Grids:
     return Grids(
         np.concatenate([np.zeros(0, np.float32), *(grid.values.ravel() for grid in grids)]),
         np.cumsum([0, *(grid.values.size for grid in grids)])[:-1].astype(np.int64),
         np.array([grid.values.shape for grid in grids], np.int32).reshape(-1, 3),
         np.array([grid.low for grid in grids]).reshape(-1, 3),
         np.array([grid.spacing for grid in grids], np.float64),
-        np.array([_marks(bone.points) for bone in bones]).reshape(-1, MARKS, 3),
     )
 
 
-def _marks(points: Floats) -> Floats:
-    """Middles of the parts of a bone along its longest direction [m], (MARKS, 3)."""
-    order = np.argsort(points[:, int(np.ptp(points, axis=0).argmax())], kind="stable")
-    which = np.linspace(0, len(points), MARKS + 1).astype(int)
-    parts = [order[min(a, len(order) - 1) : max(b, a + 1)] for a, b in pairwise(which.tolist())]
-    return np.array([points[part].mean(axis=0) for part in parts])
-
-
-def _flesh(surface: Surface, muscles: Sequence[MuscleOnLines], extent: float) -> Flesh:
+def _flesh(surface: Surface, extent: float) -> Flesh:
     fades = FADES * extent
     bind, count = surface.bind, len(surface.bind)
     # the mean over neighbours differs by a quarter of Δu times the mean square of the edges
@@ -193,8 +147,6 @@ def _flesh(surface: Surface, muscles: Sequence[MuscleOnLines], extent: float) ->
         1.0 / np.maximum(neighbours + square / (4.0 * fades**2), 1e-300),
         surface.held,
         np.zeros(count),
-        bind,
-        np.array([_thickness(muscle) for muscle in muscles]) + REACH * extent,
         in_order.astype(np.int32),
         chunks.astype(np.int32),
         np.repeat(np.arange(len(cuts)), [len(cut) for cut in cuts]).astype(np.int32),
@@ -202,13 +154,6 @@ def _flesh(surface: Surface, muscles: Sequence[MuscleOnLines], extent: float) ->
         surface.triangle_starts,
         surface.triangles,
     )
-
-
-def _thickness(muscle: MuscleOnLines) -> float:
-    """Of a sheet with the muscle's volume and surface [m]; 0 where it encloses nothing."""
-    a, b, c = np.moveaxis(muscle.points[muscle.closed] - muscle.points[0], 1, 0)
-    area = 0.5 * float(np.linalg.norm(np.cross(b - a, c - a), axis=1).sum())
-    return abs(float(np.sum(a * np.cross(b, c)))) / (3.0 * max(area, 1e-300))
 
 
 def _near_each_other(points: Floats) -> npt.NDArray[np.int64]:

@@ -1,4 +1,4 @@
-"""What is known when muscles give way to bones: bones as grids, flesh, how deep, which way."""
+"""What is known when muscles give way to bones: bones as grids, flesh, how deep, and the way out."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from ecorche.base.distance_grid import OUTSIDE, depth_in_grid
+from ecorche.base.distance_grid import depth_in_grid
 
 Floats = npt.NDArray[np.float64]
 Singles = npt.NDArray[np.float32]
@@ -25,7 +25,6 @@ class Grids(NamedTuple):
         nodes: How many it has, (B, 3).
         low: The first of them [m], (B, 3).
         spacing: From node to node [m], (B,).
-        marks: Where parts of the bone are at bind [m], (B, K, 3).
     """
 
     values: Singles
@@ -33,7 +32,6 @@ class Grids(NamedTuple):
     nodes: Ints
     low: Floats
     spacing: Floats
-    marks: Floats
 
 
 class Flesh(NamedTuple):
@@ -47,8 +45,6 @@ class Flesh(NamedTuple):
         share: What one neighbour counts among all, and those that stand for not moving at all, (V,).
         held: Whether a bone holds it wholly, (V,).
         allowed: How deep it may lie in bones [m], (V,).
-        bind: Where it is at bind [m], (V, 3).
-        reach: How far a muscle goes to keep its side of a bone [m], (M,).
         order: Vertices by chunks, (V,).
         chunks: Where each chunk begins in ``order``, (C + 1,).
         muscle: Of each chunk, (C,).
@@ -64,8 +60,6 @@ class Flesh(NamedTuple):
     share: Floats
     held: Bools
     allowed: Floats
-    bind: Floats
-    reach: Floats
     order: Ints
     chunks: Ints
     muscle: Ints
@@ -108,66 +102,20 @@ def in_grid(grids: Grids, b: int, x: float, y: float, z: float) -> tuple[float, 
 @njit(inline="always")  # type: ignore[untyped-decorator]
 def in_bones(
     grids: Grids, frames: Floats, count: Ints, bones: Ints, c: int, x: float, y: float, z: float
-) -> tuple[float, float, float, float, int]:
-    """How deep a place of chunk c lies in the deepest bone [m], the way out of it, unit, and which it is.
+) -> tuple[float, float, float, float]:
+    """How deep a place of chunk c lies in the deepest bone [m], 0 outside of all, and the way out.
 
-    Outside of all it is 0, without a way, and −1.
+    The way out is unit but in the midst of a bone, where ways to its sides meet: there it is shorter.
     """
-    deepest, gx, gy, gz, which = 0.0, 0.0, 0.0, 0.0, -1
+    deepest, gx, gy, gz = 0.0, 0.0, 0.0, 0.0
     for entry in range(count[c]):
         b = bones[c, entry]
         px, py, pz = in_cells(frames, b, x, y, z)
         depth, sx, sy, sz = in_grid(grids, b, px, py, pz)
         if depth > deepest:
-            deepest, which = depth, b
+            deepest = depth
             # slopes come back by the transpose
             gx = -(frames[b, 0, 0] * sx + frames[b, 1, 0] * sy + frames[b, 2, 0] * sz)
             gy = -(frames[b, 0, 1] * sx + frames[b, 1, 1] * sy + frames[b, 2, 1] * sz)
             gz = -(frames[b, 0, 2] * sx + frames[b, 1, 2] * sy + frames[b, 2, 2] * sz)
-    size = np.sqrt(gx * gx + gy * gy + gz * gz)
-    if size > 0.0:
-        gx, gy, gz = gx / size, gy / size, gz / size
-    return deepest, gx, gy, gz, which
-
-
-@njit(cache=True)  # type: ignore[untyped-decorator]
-def way_through(
-    grids: Grids,
-    frames: Floats,
-    b: int,
-    place: tuple[float, float, float],
-    along: tuple[float, float, float],
-    allowed: float,
-    reach: float,
-) -> float:
-    """How far it is along a direction until a place [m] has left bone b, but for the depth allowed [m].
-
-    0 where the bone does not lie that way within ``reach`` [m], −1 where it does not end within it.
-    """
-    most = reach + grids.spacing[b]
-    first = in_cells(frames, b, place[0], place[1], place[2])
-    last = in_cells(
-        frames, b, place[0] + most * along[0], place[1] + most * along[1], place[2] + most * along[2]
-    )
-    for axis in range(3):  # wholly on one side of the grid: the bone is not there
-        if max(first[axis], last[axis]) < 0.0 or min(first[axis], last[axis]) > grids.nodes[b, axis] - 1:
-            return 0.0
-    before, far, step = 0.0, 0.0, 0.0
-    while True:
-        x, y, z = in_cells(
-            frames,
-            b,
-            place[0] + far * along[0],
-            place[1] + far * along[1],
-            place[2] + far * along[2],
-        )
-        depth = in_grid(grids, b, x, y, z)[0]
-        now = depth - allowed
-        if before > 0.0 and now <= 0.0:
-            # depths change as one goes there, which is straight out in the end
-            return far - step * (now / (now - before) if depth > OUTSIDE else 0.0)
-        if far >= reach:
-            return -1.0 if now > 0.0 else 0.0
-        before = now
-        step = max(now, 0.5 * grids.spacing[b]) if depth > OUTSIDE else grids.spacing[b]
-        far += step
+    return deepest, gx, gy, gz

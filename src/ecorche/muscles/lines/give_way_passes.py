@@ -7,8 +7,7 @@ import numpy.typing as npt
 
 from ecorche.base import threads  # noqa: F401  settings that come before the first parallel kernel
 from ecorche.base.distance_grid import OUTSIDE
-from ecorche.muscles.lines.give_way_bones import Flesh, Grids, in_bones, in_cells, in_grid, way_through
-from ecorche.muscles.lines.give_way_sides import find_sides
+from ecorche.muscles.lines.give_way_bones import Flesh, Grids, in_bones, in_cells, in_grid
 from ecorche.muscles.triples import cross, dot, plus, read, scaled
 
 from numba import njit, prange  # isort: skip  after the settings
@@ -25,8 +24,6 @@ ROUNDS, SOFT = 8, 5
 """Of relaxation; and those at first in which vertices go a part of their way only."""
 PART = 0.5
 """That part."""
-LEFT = 0.22
-"""How deep the way to a muscle's own side may leave a vertex in a bone, as a share of its reach."""
 MENDED, UPRIGHT = 3, 0.3
 """How often triangles that would turn by more than this cosine are taken along as a whole."""
 
@@ -42,12 +39,8 @@ def find_near(
     count: Ints,
     bones: Ints,
     depth: Floats,
-    presses: Ints,
 ) -> None:
-    """What bones are near each chunk (of those that its muscle may meet).
-
-    Also how deep each vertex lies [m], and in which bone, −1 for none, (V,).
-    """
+    """What bones are near each chunk (of those that its muscle may meet), and how deep vertices lie, (V,)."""
     for c in prange(len(flesh.muscle)):
         first, last = flesh.chunks[c], flesh.chunks[c + 1]
         lx, ly, lz = np.inf, np.inf, np.inf
@@ -86,8 +79,7 @@ def find_near(
             for n in range(first, last):
                 v = flesh.order[n]
                 x, y, z = points[v, 0], points[v, 1], points[v, 2]
-                deep, _, _, _, which = in_bones(grids, frames, count, bones, c, x, y, z)
-                depth[v], presses[v] = deep, which
+                depth[v] = in_bones(grids, frames, count, bones, c, x, y, z)[0]
         count[c] = found
 
 
@@ -95,22 +87,15 @@ def find_near(
 def relax(
     flesh: Flesh,
     grids: Grids,
-    beside: Bools,
     frames: Floats,
     count: Ints,
     bones: Ints,
     depth: Floats,
-    presses: Ints,
     points: Floats,
     out: Floats,
 ) -> None:
-    """Move what lies too deep, and what is around, by ``out`` [m], (V, 3), which comes in as zeros.
-
-    Bones not ``beside`` a muscle at bind, (M, B), leave it on the side where it lay, see `find_sides`.
-    """
+    """Move what lies too deep, and what is around, by ``out`` [m], (V, 3), which comes in as zeros."""
     ring = np.full(len(points), -1, np.int32)
-    patch = np.full(len(points), -1, np.int32)
-    behind = np.full(len(points), -1, np.int32)
     for muscle in prange(len(flesh.starts) - 1):
         m = np.int64(muscle)  # a parallel loop counts without signs: what it calls would be compiled twice
         a, b = flesh.starts[m], flesh.starts[m + 1]
@@ -134,48 +119,14 @@ def relax(
             continue
         # in an order that does not depend on where bones press, else what is left of errors would jump
         taken = np.sort(taken[:size])
-        sides = find_sides(
-            flesh, grids, frames, beside, taken, ring, depth, presses, count, bones, m, points, patch, behind
-        )
+        for turn in range(ROUNDS):
+            part = PART if turn < SOFT else 1.0
+            for n in range(size):
+                v = taken[n] if turn % 2 == 0 else taken[size - 1 - n]
+                _relax_one(flesh, grids, frames, count, bones, ring[v] <= TOUCHED, part, v, points, out)
         around = _around(flesh, m, ring)
-        for _ in range(2):
-            sided = sides.any()
-            for turn in range(ROUNDS):
-                part = PART if turn < SOFT else 1.0
-                for n in range(size):
-                    v = taken[n] if turn % 2 == 0 else taken[size - 1 - n]
-                    touched = ring[v] <= TOUCHED or behind[v] >= 0
-                    _relax_one(
-                        flesh,
-                        grids,
-                        frames,
-                        count,
-                        bones,
-                        touched,
-                        sides,
-                        patch[v],
-                        behind[v],
-                        flesh.reach[m],
-                        part,
-                        v,
-                        points,
-                        out,
-                    )
-            over = 0
-            for _ in range(MENDED):
-                over = _mend(flesh, around, points, out)
-            if not sided:
-                break
-            for v in taken:  # mending may have left some deeper than they were
-                x, y, z = points[v, 0] + out[v, 0], points[v, 1] + out[v, 1], points[v, 2] + out[v, 2]
-                deep = in_bones(grids, frames, count, bones, flesh.chunk[v], x, y, z)[0]
-                over += deep > depth[v] and deep - flesh.allowed[v] > LEFT * flesh.reach[m]
-            if not over:
-                break
-            # no room on that side: each vertex by the nearer way
-            sides[:] = 0.0
-            for v in taken:
-                out[v, 0], out[v, 1], out[v, 2], behind[v] = 0.0, 0.0, 0.0, -1
+        for _ in range(MENDED):
+            _mend(flesh, around, points, out)
         for v in range(a, b):
             w = flesh.place[v]
             if w != v:
@@ -190,10 +141,6 @@ def _relax_one(
     count: Ints,
     bones: Ints,
     touched: bool,
-    sides: Floats,
-    patch: int,
-    behind: int,
-    reach: float,
     part: float,
     v: int,
     points: Floats,
@@ -207,27 +154,22 @@ def _relax_one(
     share = flesh.share[v]
     x, y, z = share * x, share * y, share * z
     if touched:
-        px, py, pz = points[v, 0] + x, points[v, 1] + y, points[v, 2] + z
-        deep, gx, gy, gz, bone = in_bones(grids, frames, count, bones, flesh.chunk[v], px, py, pz)
-        over = max(deep - flesh.allowed[v], 0.0)
+        deep, gx, gy, gz = in_bones(
+            grids,
+            frames,
+            count,
+            bones,
+            flesh.chunk[v],
+            points[v, 0] + x,
+            points[v, 1] + y,
+            points[v, 2] + z,
+        )
+        over = deep - flesh.allowed[v]
         if over > 0.0:
-            to = sides[patch, bone, 0], sides[patch, bone, 1], sides[patch, bone, 2]
-            against = gx * to[0] + gy * to[1] + gz * to[2]
-            if against < 0.0:  # out on the side where it came from
-                ax, ay, az = (
-                    gx - 2.0 * against * to[0],
-                    gy - 2.0 * against * to[1],
-                    gz - 2.0 * against * to[2],
-                )
-                far = way_through(grids, frames, bone, (px, py, pz), (ax, ay, az), flesh.allowed[v], reach)
-                if far > 0.0:
-                    over, gx, gy, gz = far, ax, ay, az
-        elif behind >= 0:
-            gx, gy, gz = sides[patch, behind, 0], sides[patch, behind, 1], sides[patch, behind, 2]
-            over = way_through(grids, frames, behind, (px, py, pz), (gx, gy, gz), flesh.allowed[v], reach)
-            over = max(over, 0.0)
-        over *= part
-        x, y, z = x + over * gx, y + over * gy, z + over * gz
+            # where it is not sure by which side to leave a bone, a vertex waits at first for those around it
+            size = np.sqrt(gx * gx + gy * gy + gz * gz)
+            over *= part / max(size, 1.0 if part < 1.0 else 1e-300)
+            x, y, z = x + over * gx, y + over * gy, z + over * gz
     out[v, 0], out[v, 1], out[v, 2] = x, y, z
 
 
@@ -245,9 +187,8 @@ def _around(flesh: Flesh, m: int, ring: Ints) -> Ints:
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
-def _mend(flesh: Flesh, chosen: Ints, points: Floats, out: Floats) -> int:
-    """A triangle that would be turned over goes where its corners go on average; how many would be."""
-    over = 0
+def _mend(flesh: Flesh, chosen: Ints, points: Floats, out: Floats) -> None:
+    """A triangle that would be turned over goes where its corners go on average."""
     for t in chosen:
         i, j, k = flesh.triangles[t, 0], flesh.triangles[t, 1], flesh.triangles[t, 2]
         p, q, r = read(out, i), read(out, j), read(out, k)
@@ -260,9 +201,7 @@ def _mend(flesh: Flesh, chosen: Ints, points: Floats, out: Floats) -> int:
         along = dot(before, after)
         if along >= 0.0 and along * along >= UPRIGHT * UPRIGHT * dot(before, before) * dot(after, after):
             continue
-        over += along < 0.0
         mean = scaled(1.0 / 3.0, plus(plus(p, 1.0, q), 1.0, r))
         for v in (i, j, k):
             if not flesh.held[v]:
                 out[v, 0], out[v, 1], out[v, 2] = mean[0], mean[1], mean[2]
-    return over

@@ -89,7 +89,7 @@ class LineMeshes:
         segment_lengths(lines.starts, lines.curved, lines.nodes, turns, self.lengths)
         self._joints = 1 + max((int(m.held.max(initial=0)) for m in self.muscles), default=0)
         self._surface = surface_of(self.muscles, self.starts, self.bind)
-        self._among_bones = GivingWay(bones, self.muscles, self._surface) if bones and muscles else None
+        self._among_bones = GivingWay(bones, self._surface) if bones and muscles else None
         if self._among_bones is not None:
             self._joints = max(self._joints, 1 + int(self._among_bones.joints.max()))
         count = len(self.bind)
