@@ -49,6 +49,20 @@ def test_the_mannequins_trunk_has_none_on_one_side_only(data: Path) -> None:
     assert sides["left"] == sides["right"] > 0
 
 
+def test_the_mannequins_limbs_show_the_same_on_both_sides(data: Path) -> None:
+    """His skin is even to the last bit."""
+    mannequin = found(data / "mesh2motion" / "human-male.glb")
+    told = {
+        (m.name, len(t.bumps), round(1e4 * t.prominence))
+        for m, t in zip(mannequin.muscles, mannequin.tracks, strict=True)
+        if m.name.startswith(("upper arm", "forearm", "thigh", "lower leg"))
+    }
+    left = {(name.removesuffix(", left"), *rest) for name, *rest in told if name.endswith(", left")}
+    right = {(name.removesuffix(", right"), *rest) for name, *rest in told if name.endswith(", right")}
+    assert len(left) > 10
+    assert left == right
+
+
 def rings_at(x: float, y: float) -> SpaceRings:
     """Six rings along z, 1 cm wide."""
     top = np.column_stack([np.full(6, x), np.full(6, y), np.linspace(0.0, 0.1, 6)])

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ecorche.muscles.extraction.bump import Bump, Cut
-from ecorche.muscles.extraction.bumps import limb_bumps, merged_stretches, swelling
+from ecorche.muscles.extraction.bumps import _hills, limb_bumps, merged_stretches, swelling
 from ecorche.muscles.extraction.ellipses import bump_ellipse, fitted_ellipse
 from ecorche.muscles.extraction.limbs import LimbBone, limb_cuts
 from ecorche.muscles.extraction.linking import ENDING, linked
@@ -256,3 +256,15 @@ def test_a_row_of_bumps_with_a_waist_is_two_muscles_and_a_shallow_or_single_dip_
         tracks = linked(cuts, bumps).tracks
         assert len(tracks) == parts, low
         assert sorted(b for t in tracks for b in t.bumps) == list(range(len(bumps)))
+
+
+def test_hills_are_the_same_whichever_way_round() -> None:
+    """Low tops between two high ones: which of them count does not hang on where the walk begins."""
+    random = np.random.default_rng(2)
+    turn = 2.0 * np.pi * np.arange(64) / 64
+    for _ in range(300):
+        waves = random.normal(size=(2, 7)) / np.arange(1, 8)
+        height = 4.0 + sum(a * np.cos(k * turn + b) for k, (a, b) in enumerate(waves.T, start=2))
+        there = [top % 64 for _, top, _ in _hills(height, 0.1)]
+        back = [63 - top % 64 for _, top, _ in _hills(height[::-1], 0.1)]
+        assert sorted(there) == sorted(back)

@@ -220,19 +220,10 @@ def _hills(height: Floats, least: float) -> list[tuple[int, int, int]]:
         n for n in range(1, count) if line[n] > line[n - 1] and line[n] >= line[n + 1] and line[n] > least
     ]
     hills: list[int] = []
-    for top in tops:
-        while hills:
-            valley = line[hills[-1] : top + 1].min()
-            lower = min(line[hills[-1]], line[top])
-            deep = FAR_VALLEY if FAR * count <= top - hills[-1] <= (1.0 - FAR) * count else VALLEY
-            if lower - max(valley, 0.0) >= deep * lower:
-                hills.append(top)
-                break
-            if line[top] <= line[hills[-1]]:
-                break
-            hills.pop()
-        else:
+    for top in sorted(tops, key=lambda n: -line[n]):  # the same whichever way round the curve is walked
+        if all(_apart(line, min(top, hill), max(top, hill)) for hill in _beside(hills, top)):
             hills.append(top)
+    hills.sort()
     found = []
     for n, top in enumerate(hills):
         before = hills[n - 1] if n else 0
@@ -245,3 +236,17 @@ def _hills(height: Floats, least: float) -> list[tuple[int, int, int]]:
             high -= 1
         found.append((begin + low, begin + top, begin + high))
     return found
+
+
+def _beside(hills: Sequence[int], top: int) -> list[int]:
+    """The next hill before a top and the next behind it, where there is one."""
+    before, behind = [h for h in hills if h < top], [h for h in hills if h > top]
+    return [*([max(before)] if before else []), *([min(behind)] if behind else [])]
+
+
+def _apart(line: Floats, first: int, last: int) -> bool:
+    """Whether a valley parts two tops of a closed curve (P + 1,)."""
+    count = len(line) - 1
+    lower = min(line[first], line[last])
+    deep = FAR_VALLEY if FAR * count <= last - first <= (1.0 - FAR) * count else VALLEY
+    return bool(lower - max(line[first : last + 1].min(), 0.0) >= deep * lower)

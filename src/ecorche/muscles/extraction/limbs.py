@@ -313,7 +313,7 @@ def _longest_run(cuts: Sequence[Cut]) -> list[Cut]:
 
 def _between_necks(cuts: list[Cut]) -> list[Cut]:
     """The sections from the neck near the start to the neck near the end, numbered anew."""
-    girth = np.array([np.linalg.norm(np.diff(c.flat, axis=0), axis=1).sum() for c in cuts])
+    girth = np.array([np.linalg.norm(np.roll(c.flat, -1, axis=0) - c.flat, axis=1).sum() for c in cuts])
     head, tail = max(int(NECK_FROM_START * len(cuts)), 1), max(int(NECK_FROM_END * len(cuts)), 1)
     first, last = int(np.argmin(girth[:head])), len(cuts) - tail + int(np.argmin(girth[-tail:]))
     if min(girth[: first + 1].max(), girth[first:].max()) < RISE * girth[first]:
