@@ -243,6 +243,18 @@ def test_a_bone_without_length_is_left_out_with_the_reason(data: Path, name: str
         assert any("no length" in reason for reason in reasons)
 
 
+def test_what_is_refused_on_one_side_costs_the_other_nothing(data: Path) -> None:
+    """An elbow that lies in its shoulder: the left one cannot be cut, the right one is as it was."""
+    skeleton = man(data).skeleton
+    local = skeleton.bind_local.copy()
+    local[skeleton.index("LeftForeArm"), :3, 3] = 0.0
+    short = found(with_joints(man(data), skeleton.names, skeleton.parents, local, skeleton.tails))
+    assert {"left shoulder", "left shoulder cap"} <= {region for region, _ in short.left_out}
+    right = {n for n in names(found_on_man(data)) if n.startswith("shoulder") and n.endswith("right")}
+    assert right
+    assert right <= set(names(short))
+
+
 def test_clothes_worn_over_the_body_leave_the_body_as_it_is(data: Path) -> None:
     dressed = read_character(data / "human" / "male_dressed_mixamo.glb")
     assert len(dressed.meshes) > 1

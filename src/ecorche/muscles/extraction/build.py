@@ -117,7 +117,13 @@ def _assembled(
         made.append((n, muscle, rings))
     midplane = next((r.midplane for r in regions if r.midplane is not None), None)
     if midplane is not None:
-        alone = lone([rings for *_, rings in made], [sides[n] for n, *_ in made], midplane, skin)
+        # only where muscles were sought on the other side too: what was refused there shows nothing
+        sought = {(r.side, _without_side(r.name)) for r in regions}
+        paired = [
+            side if (-side, _without_side(regions[track.region].name)) in sought else 0
+            for side, track in zip(sides, found, strict=True)
+        ]
+        alone = lone([rings for *_, rings in made], [paired[n] for n, *_ in made], midplane, skin)
         for one in alone:
             name = regions[found[made[one][0]].region].name
             notes.append(f"{name}: a swelling was left to plain skinning, {LONE}.")
@@ -143,6 +149,11 @@ def _assembled(
         tuple(left_out),
         tuple(notes),
     )
+
+
+def _without_side(region: str) -> str:
+    """The name of a region of the trunk without ``"left"`` or ``"right"``."""
+    return region.removeprefix("left ").removeprefix("right ")
 
 
 def _unique(names: Sequence[str]) -> list[str]:
