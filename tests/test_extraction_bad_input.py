@@ -243,6 +243,17 @@ def test_a_bone_without_length_is_left_out_with_the_reason(data: Path, name: str
         assert any("no length" in reason for reason in reasons)
 
 
+def test_a_limb_that_ends_in_its_knee_or_elbow_says_so(data: Path) -> None:
+    """Without hands and feet no joint tells where forearm and lower leg end."""
+    upper = ["Head", "LeftForeArm", "RightForeArm", "LeftLeg", "RightLeg"]
+    gone = ("Hand", "Thumb", "Finger", "Foot", "Toe")
+    rest = [name for name in man(data).skeleton.names if not any(word in name for word in gone)]
+    cut = found(altered_people.part(man(data), upper, rest))
+    said = dict(cut.left_out)
+    assert all("no joint says where it ends" in said[name] for name in upper[1:])
+    assert not any("lower leg" in name or "forearm" in name for name in names(cut))
+
+
 def test_what_is_refused_on_one_side_costs_the_other_nothing(data: Path) -> None:
     """An elbow that lies in its shoulder: the left one cannot be cut, the right one is as it was."""
     skeleton = man(data).skeleton

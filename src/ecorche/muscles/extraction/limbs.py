@@ -52,6 +52,7 @@ RISE = 1.02
 ALONE = "limb"
 """Kind of a limb without a trunk, of which nobody knows what bone it begins with."""
 HAND_OR_FOOT = "hand or foot, or too short for muscles to show: left to plain skinning"
+NO_END = "no joint says where it ends, such as a hand or foot: left to plain skinning"
 LIMBS = {"shoulder": "upper arm", "elbow": "forearm", "hip": "thigh", "knee": "lower leg"}
 """What people call the bone that begins at a joint."""
 
@@ -109,6 +110,9 @@ def limb_bones(skeleton: Skeleton, naming: Naming, plan: TrunkPlan) -> tuple[lis
         hinges = _hinges(skeleton, naming, root.ball)
         lengths = [float(np.linalg.norm(heads[b] - heads[a])) for a, b in pairwise(hinges)]
         longest = max(lengths, default=0.0)
+        if not lengths and not skeleton.children[root.ball]:
+            left_out.append((skeleton.names[root.ball], NO_END))
+            continue
         if longest < 1e-6:
             left_out.append((root.name, "the limb's joints all lie in one place"))
             continue
@@ -130,8 +134,8 @@ def limb_bones(skeleton: Skeleton, naming: Naming, plan: TrunkPlan) -> tuple[lis
         else:
             number = len(lengths)
         rest = [skeleton.names[j] for j in hinges[number:]]
-        if rest:
-            left_out.append((", ".join(rest), HAND_OR_FOOT))
+        endless = number == len(lengths) < LONG_BONES and root.kind != ALONE
+        left_out.append((", ".join(rest), NO_END if endless else HAND_OR_FOOT))
     return bones, left_out
 
 

@@ -222,7 +222,7 @@ class _Figure:
         if low is not None:
             lumbar = self.trunk_joints[0] if self.trunk_joints else thorax
             add("vl5", lumbar, low + LUMBAR_HEIGHT * (high - low), axes, units)
-            up = (high - low) / trunk**2
+            up = (high - low) / max(trunk**2, 1e-30)
             under = [j for j in self.trunk_joints if float(up @ (self.heads[j] - low)) <= WAIST_HEIGHT]
             add("vl1", under[-1] if under else lumbar, high, axes, units)
         add("vt1", thorax, high, axes, units)
