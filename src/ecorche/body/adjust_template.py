@@ -53,8 +53,8 @@ class AdjustmentReport:
             )
         if alone:
             told.append(
-                f"{len(alone)} that show are none of the template's and were left out: {listed(alone, TOLD)}"
-                " (--muscles extract has them)"
+                f"{len(alone)} that show lie over none of the template's closely enough to adjust it:"
+                f" {listed(alone, TOLD)} (--muscles extract has them)"
             )
         if self.result.exposed:
             name, gap = max(self.result.exposed, key=lambda e: e[1])
@@ -70,8 +70,8 @@ def with_adjusted_muscles(
 ) -> tuple[Rig, AdjustmentReport]:
     """A rig whose template muscles are adjusted to those that show in its character's skin.
 
-    Muscles that do not show stay as they are; muscles that show and are none of the template's are left out,
-    and told: skin that both slides over one muscle and follows another would move twice.
+    Muscles that do not show stay as they are; muscles that show and lie over none of the template's are left
+    out, and told: skin that both slides over one muscle and follows another would move twice.
 
     Args:
         rig: A rig with muscles of the template, or of another rig.
