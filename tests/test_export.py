@@ -131,3 +131,37 @@ def test_what_cannot_be_is_said(data: Path, rig: Path, tmp_path: Path) -> None:
         assert words in said
     assert person(data / "human" / "male_average_cmu_mb.glb").motions == ()
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_coupling_that_joints_do_not_show_and_what_was_measured_are_told(rig: Path, tmp_path: Path) -> None:
+    content = json.loads(rig.read_text())
+    content["coupling"] = {"regions": {"hands": "plain"}}
+    coupled = rig.with_name("coupled.ecorche")
+    coupled.write_text(json.dumps(content))
+    code, said = run(coupled, "-o", tmp_path / "m.glb")
+    assert code == 0, said
+    assert "the rig's coupling (plain) is no part of joints" in said
+    assert "measured over 48 poses within the joints' limits:" in said
+    code, said = run(rig, "-m", CURL, "--frames", "0-1", "-o", tmp_path / "m.glb")
+    assert code == 0, said
+    assert "no part of joints" not in said
+    assert "measured over 2 frames of 1 clip:" in said
+
+
+def test_muscles_on_lines_are_refused_as_what_they_are(rig: Path, tmp_path: Path) -> None:
+    done = CliRunner().invoke(
+        app,
+        [
+            "rig",
+            str(rig.with_name("man.glb")),
+            "--as-lines",
+            "admissible",
+            "-o",
+            str(tmp_path / "lines.ecorche"),
+        ],
+    )
+    assert done.exit_code == 0, done.output
+    code, said = run(tmp_path / "lines.ecorche", "-o", tmp_path / "m.glb")
+    assert code == 2
+    assert "muscles are meshes on action lines" in said
+    assert not (tmp_path / "m.glb").exists()

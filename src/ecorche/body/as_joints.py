@@ -167,6 +167,7 @@ def jointed_character(
         poses: Which poses decide what is kept within the budget; None draws some.
     """
     require_bound(rig, character, rig.source)
+    require_jointable(rig)
     body = compile_body(character, skinning="linear", rig=rig)
     if body.muscles is None and body.lofts is None:
         raise SkeletonError(
@@ -196,6 +197,39 @@ def jointed_character(
         return whole
     samples = sample_poses(character, rig, POSES) if poses is None else poses
     return whole.limited(influences, samples)
+
+
+def require_jointable(rig: Rig) -> None:
+    """Refuse a rig none of whose muscles can be joints."""
+    muscles = rig.spec.muscles
+    if muscles.named or muscles.lofted:
+        return
+    if muscles.lines:
+        raise SkeletonError(
+            f"its {len(muscles.lines)} muscles are meshes on action lines, which are no joints",
+            where=rig.source,
+            remedy="Make a rig with --muscles template or extract, or bake the skin's points: ecorche bake",
+        )
+    raise SkeletonError(
+        "the rig has no muscles to be joints",
+        where=rig.source,
+        remedy="Make one with muscles: ecorche rig CHARACTER",
+    )
+
+
+def not_as_joints(rig: Rig) -> list[str]:
+    """What a rig says of its skin that joints do not show, a sentence each."""
+    told = []
+    couplings = dict.fromkeys([rig.spec.coupling.everywhere, *rig.spec.coupling.regions.values()])
+    others = [name for name in couplings if name != "muscles"]
+    if others:
+        told.append(
+            f"the rig's coupling ({', '.join(others)}) is no part of joints: they move the skin as each"
+            " muscle does by itself, and errors are against the coupled skin"
+        )
+    if rig.spec.muscles.lines:
+        told.append(f"{len(rig.spec.muscles.lines)} muscles on action lines are no joints and are left out")
+    return told
 
 
 def skinned_as(mesh: SkinnedMesh, difference: Floats) -> Floats:

@@ -65,7 +65,7 @@ def export(
     from dataclasses import replace
 
     from ecorche.base.files import require_folder
-    from ecorche.body.as_joints import jointed_character
+    from ecorche.body.as_joints import jointed_character, not_as_joints, require_jointable
     from ecorche.body.drivers.learn import learn_drivers
     from ecorche.body.drivers.package import require_package_folder, write_package
     from ecorche.body.joint_error import BUDGETS, half_scale_error, joint_errors
@@ -96,6 +96,7 @@ def export(
         raise DocumentError(
             "is a character without muscles", where=rig, remedy="Make a rig first: ecorche rig CHARACTER"
         )
+    require_jointable(subject.rig)
     character = subject.character
     require_not_read(output, character, motion)
     clips = _clips(character, motion, clip)
@@ -116,11 +117,16 @@ def export(
     method = subject.rig.spec.skinning.method or character.body(subject.body).skinning or "linear"
     if method != "linear":
         told.append(f"note: the skin is by {method} skinning; with joints for muscles it is linear")
+    told += [f"note: {note}" for note in not_as_joints(subject.rig)]
     whole, active = _in_a_row(played, "the character's own clips, learnt from" if motion is None else "")
     if not quiet or error_plot is not None:
         poses = sample_poses(character, subject.rig, POSES)
         budgets = dict.fromkeys((influences, *BUDGETS))  # that of the file comes first
         errors = joint_errors(jointed, whole or poses, poses, budgets=[*budgets], activation=active)
+        over = (
+            "poses within the joints' limits" if whole is None else "frames of " + counted(len(clips), "clip")
+        )
+        told.append(f"measured over {(whole or poses).frame_count} {over}:")
         told += [str(error) for error in errors]
         if error_plot is not None:
             plot_joint_errors(error_plot, jointed, errors)
