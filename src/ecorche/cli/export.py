@@ -123,9 +123,7 @@ def export(
         poses = sample_poses(character, subject.rig, POSES)
         budgets = dict.fromkeys((influences, *BUDGETS))  # that of the file comes first
         errors = joint_errors(jointed, whole or poses, poses, budgets=[*budgets], activation=active)
-        over = (
-            "poses within the joints' limits" if whole is None else "frames of " + counted(len(clips), "clip")
-        )
+        over = "drawn poses" if whole is None else "frames of " + counted(len(clips), "clip")
         told.append(f"measured over {(whole or poses).frame_count} {over}:")
         told += [str(error) for error in errors]
         if error_plot is not None:
