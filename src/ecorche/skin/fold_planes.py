@@ -11,8 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from copy import copy
 from dataclasses import dataclass
-from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +19,7 @@ from numba import njit, prange
 
 from ecorche.base.rotations import normalise
 from ecorche.base.smooth_step import smooth_step
+from ecorche.base.threads import threads_for
 from ecorche.skeleton.skeleton import Skeleton
 from ecorche.skin.limb_segments import LimbSegment, limb_joints
 from ecorche.skin.weights import SkinWeights
@@ -39,6 +39,9 @@ _FROM_MIDDLE = 0.8
 _WITHIN = 0.008
 """How far inside the crook, from the joint on, skin begins to be laid onto the plane [m]; and how far before
 the plane it begins to give way."""
+# columns of a fold's plane in a pose: how far halves meet, where the joint is, the plane's normal, and into
+# the crook
+_SHARE, _HEAD, _ACROSS, _INTO, _PLANE = 0, 1, 4, 7, 10
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -123,6 +126,29 @@ def _line(skeleton: Skeleton, joint: int, above: int) -> set[int]:
     return found
 
 
+class _Sides(NamedTuple):
+    """Which halves of which folds vertices belong to, in rows: each gathers what its folds ask for.
+
+    Attributes:
+        vertices: Those that fold, rising, (n,).
+        starts: Of their rows, (n + 1,).
+        folds: Number of each entry's fold, rising in a row, (entries,).
+        sides: Of each entry, see `Fold`, (entries,).
+    """
+
+    vertices: Ints
+    starts: Ints
+    folds: Ints
+    sides: Floats
+
+
+def _by_vertex(vertices: Ints, folds: Ints, sides: Floats) -> _Sides:
+    """Sides (entries,) of vertices in folds; in any order."""
+    order = np.lexsort((folds, vertices))
+    own, starts = np.unique(vertices[order], return_index=True)
+    return _Sides(own, np.append(starts, len(order)), folds[order], sides[order])
+
+
 class FoldPlanes:
     """The folds of one skin.
 
@@ -145,34 +171,42 @@ class FoldPlanes:
         self._behind = np.array([fold.behind for fold in each]).reshape(-1, 3)
         bent = np.pi - np.arccos(np.clip(np.sum(self._before * self._behind, axis=1), -1.0, 1.0))
         self._begins = np.maximum(BEGINS, bent + AFTER_BIND)
-        self._starts = np.cumsum([0, *(len(fold.vertices) for fold in each)])
-        self._vertices = np.concatenate([np.zeros(0, np.int64), *(fold.vertices for fold in each)])
-        self._sides = np.concatenate([np.zeros(0), *(fold.sides for fold in each)])
+        self._sides = _by_vertex(
+            np.concatenate([np.zeros(0, np.int64), *(fold.vertices for fold in each)]),
+            np.repeat(np.arange(len(each)), np.array([len(fold.vertices) for fold in each], np.int64)),
+            np.concatenate([np.zeros(0), *(fold.sides for fold in each)]),
+        )
 
     def beneath(self, points: npt.ArrayLike) -> FoldPlanes:
         """The same for points beneath at bind [m], (points, 3): each goes with the skin nearest to it."""
         from scipy.spatial import cKDTree
 
-        nearest = np.asarray(cKDTree(self._skin).query(np.asarray(points, np.float64))[1])
+        return self.going_with(np.asarray(cKDTree(self._skin).query(np.asarray(points, np.float64))[1]))
+
+    def going_with(self, vertices: npt.NDArray[np.integer]) -> FoldPlanes:
+        """The same for points each of which folds as a vertex of the skin does, (points,)."""
+        own, starts, folds, sides = self._sides
+        counts = np.zeros(len(self._skin), np.int64)
+        firsts = np.zeros(len(self._skin), np.int64)
+        counts[own], firsts[own] = np.diff(starts), starts[:-1]
+        many = counts[vertices]
+        point = np.repeat(np.arange(len(vertices)), many)
+        entry = firsts[vertices][point] + np.arange(len(point)) - (np.cumsum(many) - many)[point]
         found = copy(self)
-        vertices, sides = [np.zeros(0, np.int64)], [np.zeros(0)]
-        for first, last in pairwise(self._starts):
-            side = np.full(len(self._skin), np.nan)
-            side[self._vertices[first:last]] = self._sides[first:last]
-            own = np.flatnonzero(np.isfinite(side[nearest]))
-            vertices.append(own)
-            sides.append(side[nearest[own]])
-        found._starts = np.cumsum([len(rows) for rows in vertices])
-        found._vertices, found._sides = np.concatenate(vertices), np.concatenate(sides)
+        found._skin, found._sides = self._skin[vertices], _by_vertex(point, folds[entry], sides[entry])
         return found
 
     def laid(self, points: npt.NDArray[np.float32], difference: Floats) -> npt.NDArray[np.float32]:
         """How far each vertex is moved [m], (vertices, 3), for ``M − I`` of the joints."""
         moved = np.zeros_like(points)
-        _lay(
-            points, difference, self._joints, self._above, self._heads, self._before, self._behind,
-            self._begins, self._starts, self._vertices, self._sides, self._within, moved,
+        planes = np.empty((len(self._joints), _PLANE))
+        _stand(
+            difference, self._joints, self._above, self._heads, self._before, self._behind, self._begins,
+            planes,
         )  # fmt: skip
+        if planes[:, _SHARE].any():
+            with threads_for(len(self._sides.vertices) // 16):
+                _lay(points, *self._sides, planes, self._within, moved)
         return moved
 
 
@@ -197,9 +231,8 @@ def _turned(difference: Floats, vector: Floats) -> Any:
     return found
 
 
-@njit(parallel=True, cache=True, error_model="numpy")  # type: ignore[untyped-decorator]
-def _lay(
-    points: npt.NDArray[np.float32],
+@njit(cache=True)  # type: ignore[untyped-decorator]
+def _stand(
     difference: Floats,
     joints: Ints,
     above: Ints,
@@ -207,33 +240,47 @@ def _lay(
     before: Floats,
     behind: Floats,
     begins: Floats,
-    starts: Ints,
-    vertices: Ints,
-    sides: Floats,
-    within: float,
-    moved: npt.NDArray[np.float32],
+    planes: Floats,
 ) -> None:
+    """The plane of each fold in a pose, in the columns above."""
     for fold in range(len(joints)):
         joint = joints[fold]
         back = _unit(_turned(difference[above[fold]], before[fold]))
         on = _unit(_turned(difference[joint], behind[fold]))
         bend = np.pi - np.arccos(min(max(np.sum(back * on), -1.0), 1.0))
-        share = _smooth((bend - begins[fold]) / GROWS)
-        if share == 0.0:
-            continue
-        head = _turned(difference[joint], heads[fold]) + difference[joint, :3, 3]
-        across, into = _unit(on - back), _unit(on + back)
-        for row in prange(starts[fold], starts[fold + 1]):
-            vertex, side = vertices[row], sides[row]
-            x, y, z = points[vertex, 0] - head[0], points[vertex, 1] - head[1], points[vertex, 2] - head[2]
+        planes[fold, _SHARE] = _smooth((bend - begins[fold]) / GROWS)
+        planes[fold, _HEAD:_ACROSS] = _turned(difference[joint], heads[fold]) + difference[joint, :3, 3]
+        planes[fold, _ACROSS:_INTO] = _unit(on - back)
+        planes[fold, _INTO:] = _unit(on + back)
+
+
+@njit(parallel=True, cache=True, error_model="numpy")  # type: ignore[untyped-decorator]
+def _lay(
+    points: npt.NDArray[np.float32],
+    vertices: Ints,
+    starts: Ints,
+    folds: Ints,
+    sides: Floats,
+    planes: Floats,
+    within: float,
+    moved: npt.NDArray[np.float32],
+) -> None:
+    for row in prange(len(vertices)):
+        vertex = vertices[row]
+        for entry in range(starts[row], starts[row + 1]):
+            side, share, plane = sides[entry], planes[folds[entry], _SHARE], planes[folds[entry]]
+            if share == 0.0:
+                continue
+            x = points[vertex, 0] - plane[_HEAD]
+            y = points[vertex, 1] - plane[_HEAD + 1]
+            z = points[vertex, 2] - plane[_HEAD + 2]
             # beyond the plane is positive for either half
-            beyond = -np.sign(side) * (x * across[0] + y * across[1] + z * across[2])
+            beyond = -np.sign(side) * (x * plane[_ACROSS] + y * plane[_ACROSS + 1] + z * plane[_ACROSS + 2])
             if beyond <= -within:
                 continue
             if beyond < within:  # from as far before the plane to as far behind it, without a jolt
                 beyond = (beyond + within) ** 2 / (4.0 * within)
-            inner = _smooth((x * into[0] + y * into[1] + z * into[2]) / within)
+            inner = _smooth((x * plane[_INTO] + y * plane[_INTO + 1] + z * plane[_INTO + 2]) / within)
             step = share * side * inner * beyond
-            moved[vertex, 0] += np.float32(step * across[0])
-            moved[vertex, 1] += np.float32(step * across[1])
-            moved[vertex, 2] += np.float32(step * across[2])
+            for axis in range(3):
+                moved[vertex, axis] += np.float32(step * plane[_ACROSS + axis])
