@@ -36,12 +36,12 @@ from ecorche.skin.contact import SkinContact
 from ecorche.skin.crumpled import Crumpled
 from ecorche.skin.even_stretch import EvenStretch
 from ecorche.skin.fold_planes import Fold, FoldPlanes, hip_folds, limb_folds
-from ecorche.skin.keep_volume import KeptVolume
 from ecorche.skin.limb_segments import limb_segments
 from ecorche.skin.normals import Normals
 from ecorche.skin.over_ecorche import Reach, SkinOverEcorche
 from ecorche.skin.two_rings import TwoRings, two_rings
 from ecorche.skin.weights import SkinWeights
+from ecorche.skin.widened_limbs import WidenedLimbs
 
 Floats = npt.NDArray[np.float64]
 
@@ -113,13 +113,13 @@ def compile_coupling(body: Body, rig: Rig, bind: Sequence[PointSet]) -> BodyCoup
     touching = SkinContact(
         points, up, triangles, rings, reach=0.05 * scale, span=0.015 * scale, gives=by_heights > 0.0
     )
+    intensity = _painted(spec.intensity, "intensity", rig, mesh.name, len(points))
+    visible = (by_heights * intensity).astype(np.float32)
     return BodyCoupling(
         spec=spec,
         skin=skin,
         by_muscles=share["muscles"].astype(np.float32),
-        by_heights=(by_heights * _painted(spec.intensity, "intensity", rig, mesh.name, len(points))).astype(
-            np.float32
-        ),
+        by_heights=visible,
         part=rings.speakers()[shown],
         over=over,
         surfaces=surfaces,
@@ -127,7 +127,7 @@ def compile_coupling(body: Body, rig: Rig, bind: Sequence[PointSet]) -> BodyCoup
         rig_bones=rig_bones,
         rings=rings,
         normals=normals,
-        volume=KeptVolume(points, limbs),
+        volume=WidenedLimbs(points, limbs, folds, rings, visible),
         folds=folds,
         contact=touching if spec.contact and by_heights.any() else None,
         stretch=EvenStretch(

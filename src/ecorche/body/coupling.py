@@ -18,17 +18,14 @@ from ecorche.skin.crumpled import Crumpled
 from ecorche.skin.delta_transfer import DeltaTransfer
 from ecorche.skin.even_stretch import EvenStretch
 from ecorche.skin.fold_planes import FoldPlanes
-from ecorche.skin.keep_volume import KeptVolume
 from ecorche.skin.normals import Normals
 from ecorche.skin.over_ecorche import SkinOverEcorche
 from ecorche.skin.two_rings import TwoRings
+from ecorche.skin.widened_limbs import WidenedLimbs
 from ecorche.skin.wrinkles import FlexionWrinkles
 
 Floats = npt.NDArray[np.float64]
 Singles = npt.NDArray[np.float32]
-
-WIDENINGS = 3
-"""How often limbs come out to hold their volume: what comes out in a fold is laid flat again."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -69,7 +66,7 @@ class BodyCoupling:
     rig_bones: BodyBones | None
     rings: TwoRings
     normals: Normals
-    volume: KeptVolume
+    volume: WidenedLimbs
     folds: FoldPlanes
     contact: SkinContact | None
     stretch: EvenStretch
@@ -95,7 +92,6 @@ class BodyCoupling:
         """
         skin, up = points[self.skin], self.up(points[self.skin])
         found = np.zeros(self.rings.place_count, np.float32)
-        speaker = self.rings.speakers()
         if self.over is not None:
             beneath = self.surfaces.points(moved, bulge, meshes)
             beneath = np.concatenate([beneath, *(points[bone] for bone in self.bones)])
@@ -104,14 +100,11 @@ class BodyCoupling:
             found[self.rings.place[self.part]] = self.by_heights[self.part] * self.over.correction(
                 skin[self.part], up[self.part], beneath
             )
-            for _ in range(WIDENINGS):
-                lifted = along_normals(skin, up, found, self.rings.place)
-                wider = self.volume.correction(lifted + self.folds.laid(lifted, moved), up)
-                found = found + (self.by_heights * wider)[speaker]
+            found = self.volume.widened(found, skin, up, moved)
         if self.contact is not None:
             there = along_normals(skin, up, found, self.rings.place)
             there += self.by_heights[:, None] * self.folds.laid(there, moved)
-            found = found + (self.by_heights * self.contact.correction(there, up))[speaker]
+            found = found + (self.by_heights * self.contact.correction(there, up))[self.rings.speakers()]
         return found
 
     def up(self, skin: PointSet) -> PointSet:

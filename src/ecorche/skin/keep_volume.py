@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit, prange
 
+from ecorche.base.threads import threads_for
 from ecorche.skin.limb_segments import LimbSegment
 
 Floats = npt.NDArray[np.float64]
@@ -94,7 +95,8 @@ class KeptVolume:
     def _cubics(self, points: npt.NDArray[np.float32], normals: npt.NDArray[np.float32]) -> Floats:
         """Coefficients of each segment's volume [m³] by how far it comes out [m], (segments, 4)."""
         found = np.empty((len(self.segments), 4))
-        _volumes(points, normals, *self._packed, found)
+        with threads_for(len(self._packed.vertices) // 16):
+            _volumes(points, normals, *self._packed, found)
         return found
 
 
