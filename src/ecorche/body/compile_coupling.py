@@ -133,7 +133,7 @@ def compile_coupling(body: Body, rig: Rig, bind: Sequence[PointSet]) -> BodyCoup
         stretch=EvenStretch(
             points, up, rings, by_heights * _painted(spec.slide, "slide", rig, mesh.name, len(points))
         ),
-        crumpled=Crumpled(points, triangles, rings),
+        crumpled=Crumpled(points, triangles, rings, by_heights[rings.speakers()] > 0.0),
         wrinkles=compile_wrinkles(character, rig),
         garments=garment_transfers(character, skin, bind),
         notes=(*state.told(mesh.name), *_within(over, scale)),

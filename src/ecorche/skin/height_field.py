@@ -53,12 +53,14 @@ class HeightField:
         deepest: float = 0.06,
         largest: float = 0.03,
     ) -> None:
-        self._beneath, self._allowed = beneath, allowed
-        self._reach = np.full(len(points), largest, np.float32)
-        self._remembered = np.full(len(points), -1, np.int32)
+        self._beneath = beneath
         self.heights = nearest_beneath(points, normals, beneath, deepest, allowed).distances
         self.heights[~np.isfinite(self.heights)] = np.nan
-        self._start = np.where(np.isfinite(self.heights), self.heights, 0.0).astype(np.float32)[:, None]
+        # skin over nothing at bind never hears of anything: no rays are cast for it
+        self._vertices = np.flatnonzero(np.isfinite(self.heights)).astype(np.int32)
+        self._allowed, self._start = allowed[self._vertices], self.heights[self._vertices, None]
+        self._reach = np.full(len(self._vertices), largest, np.float32)
+        self._remembered = np.full(len(self._vertices), -1, np.int32)
 
     def changes(self, points: Points, normals: Points, beneath: npt.ArrayLike) -> Points:
         """By how much more than at bind the skin is above what lies beneath [m], (vertices,).
@@ -69,7 +71,9 @@ class HeightField:
             points, normals: Of the skin as it was skinned, (vertices, 3).
             beneath: Points of the surfaces beneath in the same pose [m].
         """
-        return self._changes(points, normals, beneath)[0]
+        hits, found = self._hits(points, normals, beneath), np.full(len(self.heights), np.nan, np.float32)
+        found[self._vertices] = np.where(hits.triangles >= 0, hits.distances, np.float32(np.nan))
+        return found
 
     def believed(self, points: Points, normals: Points, beneath: npt.ArrayLike) -> tuple[Points, Points]:
         """The same, 0 where there is none, and how far each is believed, 0 to 1, (vertices,), (vertices,).
@@ -77,32 +81,32 @@ class HeightField:
         Rays come to hit something, and miss it, where it is as far as they reach or seen from its edge. Near
         that they are believed less, so that nothing is believed, or no longer, at once.
         """
-        changes, triangles = self._changes(points, normals, beneath)
-        found, sure = np.zeros_like(changes), np.zeros_like(changes)
+        hits = self._hits(points, normals, beneath)
+        found, sure = np.zeros((2, len(self.heights)), np.float32)
         _believe(
-            changes, triangles, self._beneath.triangles, np.ascontiguousarray(beneath, np.float32), normals,
-            self._reach, found, sure,
+            self._vertices, hits.distances, hits.triangles, self._beneath.triangles,
+            np.ascontiguousarray(beneath, np.float32), normals, self._reach, found, sure,
         )  # fmt: skip
         return found, sure
 
-    def _changes(self, points: Points, normals: Points, beneath: npt.ArrayLike) -> tuple[Points, Ints]:
-        """Changes, and the triangles that rays hit."""
+    def _hits(self, points: Points, normals: Points, beneath: npt.ArrayLike) -> Hits:
+        """What the rays of those vertices hit that have a height."""
         self._beneath.fit(beneath)
-        hits = self._beneath.cast(
-            points - self._start * normals,
-            -normals,
+        down = -normals[self._vertices]
+        return self._beneath.cast(
+            points[self._vertices] + self._start * down,
+            down,
             self._reach,
             facing=True,
             both_ways=True,
             allowed=self._allowed,
             remembered=self._remembered,
         )
-        known = np.isfinite(self.heights) & (hits.triangles >= 0)
-        return np.where(known, hits.distances, np.float32(np.nan)), hits.triangles
 
 
 @njit(parallel=True, cache=True, error_model="numpy")  # type: ignore[untyped-decorator]
 def _believe(
+    vertices: Ints,
     changes: Points,
     hit: Ints,
     triangles: Ints,
@@ -112,10 +116,11 @@ def _believe(
     found: Points,
     sure: Points,
 ) -> None:
-    for ray in prange(len(changes)):
-        if not np.isfinite(changes[ray]):
+    for ray in prange(len(vertices)):
+        if hit[ray] < 0:
             continue
-        found[ray] = changes[ray]
+        vertex = vertices[ray]
+        found[vertex] = changes[ray]
         i, j, k = triangles[hit[ray], 0], triangles[hit[ray], 1], triangles[hit[ray], 2]
         ax, ay, az = (
             beneath[j, 0] - beneath[i, 0],
@@ -128,10 +133,10 @@ def _believe(
             beneath[k, 2] - beneath[i, 2],
         )
         x, y, z = ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx
-        along = x * normals[ray, 0] + y * normals[ray, 1] + z * normals[ray, 2]
+        along = x * normals[vertex, 0] + y * normals[vertex, 1] + z * normals[vertex, 2]
         facing = along / max(np.sqrt(x * x + y * y + z * z), np.float32(1e-30))
         left = (np.float32(1.0) - abs(changes[ray]) / reach[ray]) / _FADES
-        sure[ray] = _smooth_step(left) * _smooth_step(facing / _EDGE)
+        sure[vertex] = _smooth_step(left) * _smooth_step(facing / _EDGE)
 
 
 @njit(inline="always")  # type: ignore[untyped-decorator]
