@@ -340,8 +340,9 @@ def _cast(
             best, found, at, signed = reach[ray], np.int32(-1), np.int32(-1), np.float32(np.inf)
             waiting[0], level_of[0] = 0, height - 1
             left = 1
-            if remembered[ray] >= 0:
-                waiting[1], level_of[1] = remembered[ray], -1
+            asked_first = remembered[ray]
+            if asked_first >= 0:
+                waiting[1], level_of[1] = asked_first, -1
                 left = 2
             while left > 0:
                 left -= 1
@@ -351,9 +352,11 @@ def _cast(
                     nearest = broadcast(-best if both_ways else np.float32(0.0))
                     bits = _boxes_met(boxes, node, o, inverse, nearest, broadcast(best))
                     while bits != 0:
-                        waiting[left], level_of[left] = WIDTH * number + lowest_bit(bits), level - 1
-                        left += 1
+                        child = WIDTH * number + lowest_bit(bits)
                         bits &= bits - 1
+                        if level > 0 or child != asked_first:
+                            waiting[left], level_of[left] = child, level - 1
+                            left += 1
                     continue
                 t = _distances(corners, number, o, d, facing, both_ways)
                 bits = bits_at_most(_size(t), broadcast(best))

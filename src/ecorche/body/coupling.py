@@ -98,7 +98,7 @@ class BodyCoupling:
             if self.rig_bones is not None:
                 beneath = np.concatenate([beneath, self.rig_bones.points(moved).astype(np.float32)])
             found[self.rings.place[self.part]] = self.by_heights[self.part] * self.over.correction(
-                skin[self.part], up[self.part], beneath
+                skin.take(self.part, axis=0), up.take(self.part, axis=0), beneath
             )
             found = self.volume.widened(found, skin, up, moved)
         if self.contact is not None:

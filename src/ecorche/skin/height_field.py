@@ -92,9 +92,9 @@ class HeightField:
     def _hits(self, points: Points, normals: Points, beneath: npt.ArrayLike) -> Hits:
         """What the rays of those vertices hit that have a height."""
         self._beneath.fit(beneath)
-        down = -normals[self._vertices]
+        down = -normals.take(self._vertices, axis=0)
         return self._beneath.cast(
-            points[self._vertices] + self._start * down,
+            points.take(self._vertices, axis=0) + self._start * down,
             down,
             self._reach,
             facing=True,

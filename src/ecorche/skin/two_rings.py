@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,7 @@ from numba import njit, prange
 from scipy import sparse
 
 from ecorche.base.mesh import coincident_groups
+from ecorche.skin.ring_medians import MOST, medians
 
 Floats = npt.NDArray[np.float64]
 Singles = npt.NDArray[np.float32]
@@ -27,10 +28,6 @@ _OWN = 0.5
 """How far a vertex counts as being from itself, as a share of the way to its nearest neighbour."""
 _FARTHEST = 5.0
 """How far a value is spread by smoothing, in edges by the square root of its rounds."""
-_ENOUGH = np.float32(0.05)
-"""Which share of its neighbours must be sure for a place to be believed fully, by weight."""
-_MOST = 96
-"""Neighbours that are looked at, at most: a fan of hundreds is cut, the farthest first."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -117,7 +114,7 @@ class TwoRings:
         """
         found, told = np.zeros_like(values), np.zeros(len(values), np.float32)
         certain, nothing = np.asarray(sure, np.float32), np.float32(-1.0)
-        _median(self.starts, self.members, self.weights, values, certain, nothing, found, told)
+        medians(self.starts, self.members, self.weights, values, certain, nothing, found, told)
         return found, told > 0.0
 
     def believed(self, values: Singles, sure: npt.ArrayLike, outlier: float) -> Singles:
@@ -128,7 +125,7 @@ class TwoRings:
         """
         found, told = np.zeros_like(values), np.zeros(len(values), np.float32)
         certain = np.asarray(sure, np.float32)
-        _median(self.starts, self.members, self.weights, values, certain, np.float32(outlier), found, told)
+        medians(self.starts, self.members, self.weights, values, certain, np.float32(outlier), found, told)
         return found
 
     def smoothed(
@@ -183,12 +180,12 @@ def two_rings(points: npt.ArrayLike, triangles: npt.ArrayLike) -> TwoRings:
 
 
 def _nearest_first(starts: Ints, near: Ints, lengths: Floats) -> tuple[Ints, Ints, Floats]:
-    """As `_reached`, nearest first and at most `_MOST` of each place."""
+    """As `_reached`, nearest first and at most `MOST` of each place."""
     ends, members, ways = _reached(starts, near, lengths)
     row = np.repeat(np.arange(len(ends) - 1), np.diff(ends))
     order = np.lexsort((members, ways, row))
-    kept = order[np.arange(len(order)) - ends[row] < _MOST]
-    sizes = np.minimum(np.diff(ends), _MOST)
+    kept = order[np.arange(len(order)) - ends[row] < MOST]
+    sizes = np.minimum(np.diff(ends), MOST)
     return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32), members[kept], ways[kept]
 
 
@@ -221,65 +218,6 @@ def _reached(starts: Ints, near: Ints, lengths: Floats) -> tuple[Ints, Ints, Flo
                     members[ends[place] + entry], ways[ends[place] + entry] = row[entry], way[row[entry]]
                 way[row[entry]] = np.inf
     return ends, members, ways
-
-
-@njit(inline="always")  # type: ignore[untyped-decorator]
-def _smooth_step(x: Any) -> Any:
-    x = min(max(x, np.float32(0.0)), np.float32(1.0))
-    return x * x * (np.float32(3.0) - np.float32(2.0) * x)
-
-
-@njit(parallel=True, cache=True)  # type: ignore[untyped-decorator]
-def _median(
-    starts: Ints,
-    members: Ints,
-    weights: Singles,
-    values: Singles,
-    sure: Singles,
-    outlier: float,
-    found: Singles,
-    told: Singles,
-) -> None:
-    """Medians; where an outlier is given, what is believed of the values. ``told``: how much told them."""
-    for place in prange(len(found)):
-        own = values[place]
-        if outlier >= 0.0 and sure[place] >= 1.0:
-            farthest = np.float32(0.0)
-            for entry in range(starts[place], starts[place + 1]):
-                if sure[members[entry]] > 0.0:
-                    farthest = max(farthest, abs(values[members[entry]] - own))
-            if farthest <= outlier:
-                found[place], told[place] = own, np.float32(1.0)
-                continue
-        sorted_values, sorted_weights = np.empty(_MOST, np.float32), np.empty(_MOST, np.float32)
-        count, whole, all_sure = 0, np.float32(0.0), np.float32(0.0)
-        for entry in range(starts[place], starts[place + 1]):
-            all_sure += weights[entry]
-            if sure[members[entry]] <= 0.0:
-                continue
-            value, weight, at = values[members[entry]], weights[entry] * sure[members[entry]], count
-            while at > 0 and sorted_values[at - 1] > value:
-                sorted_values[at], sorted_weights[at] = sorted_values[at - 1], sorted_weights[at - 1]
-                at -= 1
-            sorted_values[at], sorted_weights[at] = value, weight
-            count += 1
-            whole += weight
-        if count == 0:
-            continue
-        half, passed, at = np.float32(0.5) * whole, np.float32(0.5) * sorted_weights[0], 0
-        median = sorted_values[0]
-        while passed < half and at + 1 < count:
-            way = np.float32(0.5) * (sorted_weights[at] + sorted_weights[at + 1])
-            share = min((half - passed) / max(way, np.float32(1e-30)), np.float32(1.0))
-            median = sorted_values[at] + share * (sorted_values[at + 1] - sorted_values[at])
-            passed += way
-            at += 1
-        found[place], told[place] = median, whole / all_sure
-        if outlier >= 0.0:
-            astray = _smooth_step((abs(own - median) - outlier) / max(outlier, np.float32(1e-12)))
-            median += sure[place] * (np.float32(1.0) - astray) * (own - median)
-            # where hardly anything is sure it is as at bind
-            found[place] = _smooth_step(told[place] / _ENOUGH) * median
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]

@@ -62,7 +62,7 @@ class WidenedLimbs:
             points, normals: Of the skin in the pose, (vertices, 3).
             moved: ``M − I`` of the joints, (joints, 4, 4).
         """
-        at, up = points[self._vertices], normals[self._vertices]
+        at, up = (values.take(self._vertices, axis=0) for values in (points, normals))
         out = correction[self._places]
         for _ in range(_TIMES):
             lifted = at + out[:, None] * up
