@@ -29,7 +29,6 @@ import numpy.typing as npt
 from numba import njit, prange
 
 from ecorche.base.lanes import broadcast, load, multiply_add, where_less
-from ecorche.base.rotations import inverse_xyzw, matrix_from_xyzw, swing_twist_xyzw
 from ecorche.skeleton.skeleton import Skeleton
 from ecorche.skin.grouped import GroupedSkinning, blended_stretch, strongest_rotation
 from ecorche.skin.layout import Points, read_group, write_group
@@ -76,19 +75,11 @@ class ContourSkinning(GroupedSkinning):
 
     def _without_twist(self, difference: Floats) -> Floats:
         """``M T⁻¹ − I`` of the joints whose twist T about their bone is spread, (twisted, 4, 4)."""
-        own = difference[self._twisted]
-        above = difference[self._parents[self._twisted]]
-        relative = np.asarray(
-            np.linalg.solve(above + np.eye(4), own - above), np.float64
-        )  # parent⁻¹ · own − I
-        turn = rigid_parts(relative).rotation_xyzw
-        _, twist = swing_twist_xyzw(turn, self._axes[self._twisted])
-        heads = self._heads[self._twisted]
-        back = np.zeros((len(own), 4, 4))
-        back[:, :3, :3] = matrix_from_xyzw(inverse_xyzw(twist)) - np.eye(3)
-        back[:, :3, 3] = -(back[:, :3, :3] @ heads[:, :, None])[:, :, 0]
-        untwisted: Floats = own + back + own @ back
-        return untwisted
+        relative, found = (np.empty((len(self._twisted), 4, 4)) for _ in range(2))
+        _relative(difference, self._twisted, self._parents, relative)
+        turns = rigid_parts(relative).rotation_xyzw
+        _take_twist_out(difference, self._twisted, turns, self._axes, self._heads, found)
+        return found
 
 
 def twist_spread(skeleton: Skeleton) -> Floats:
@@ -169,6 +160,59 @@ def _weights_apart(
         max(int(frame.max(initial=0)) + 1, len(frame)),
         "contour skinning",
     )
+
+
+@njit(cache=True, error_model="numpy")  # type: ignore[untyped-decorator]
+def _relative(
+    difference: Floats, joints: npt.NDArray[np.int64], parents: npt.NDArray[np.int64], found: Floats
+) -> None:
+    """``P⁻¹ M − I`` of some joints, where P is of their parents; its upper left 3 × 3 alone."""
+    p = np.empty((3, 3))
+    for row in range(len(joints)):
+        own, above = difference[joints[row]], difference[parents[joints[row]]]
+        for i in range(3):
+            for j in range(3):
+                p[i, j] = above[i, j] + (1.0 if i == j else 0.0)
+        inverse = np.linalg.inv(p)
+        for i in range(3):
+            for j in range(3):
+                found[row, i, j] = 0.0
+                for k in range(3):
+                    found[row, i, j] += inverse[i, k] * (own[k, j] - above[k, j])
+
+
+@njit(cache=True, error_model="numpy")  # type: ignore[untyped-decorator]
+def _take_twist_out(
+    difference: Floats,
+    joints: npt.NDArray[np.int64],
+    turns: Floats,
+    axes: Floats,
+    heads: Floats,
+    found: Floats,
+) -> None:
+    """``M T⁻¹ − I`` of some joints, where T is the twist about their bones in how they turn."""
+    back = np.zeros((4, 4))
+    for row in range(len(joints)):
+        joint, turn = joints[row], turns[row]
+        axis, head, own = axes[joint], heads[joint], difference[joints[row]]
+        along = turn[0] * axis[0] + turn[1] * axis[1] + turn[2] * axis[2]
+        length = np.sqrt(along * along + turn[3] * turn[3])
+        # where the bone ends up opposite to itself there is no twist to be told
+        scale = 1.0 / length if length > 1e-12 else 0.0
+        x, y, z = -along * axis[0] * scale, -along * axis[1] * scale, -along * axis[2] * scale
+        w = turn[3] * scale if length > 1e-12 else 1.0
+        xx, yy, zz, xy, yz, zx = x * x, y * y, z * z, x * y, y * z, z * x
+        back[0, 0], back[0, 1], back[0, 2] = -2.0 * (yy + zz), 2.0 * (xy - z * w), 2.0 * (zx + y * w)
+        back[1, 0], back[1, 1], back[1, 2] = 2.0 * (xy + z * w), -2.0 * (xx + zz), 2.0 * (yz - x * w)
+        back[2, 0], back[2, 1], back[2, 2] = 2.0 * (zx - y * w), 2.0 * (yz + x * w), -2.0 * (xx + yy)
+        for i in range(3):
+            back[i, 3] = -(back[i, 0] * head[0] + back[i, 1] * head[1] + back[i, 2] * head[2])
+        for i in range(4):
+            for j in range(4):
+                total = own[i, j] + back[i, j]
+                for k in range(4):
+                    total += own[i, k] * back[k, j]
+                found[row, i, j] = total
 
 
 @njit(parallel=True, cache=True)  # type: ignore[untyped-decorator]
