@@ -94,7 +94,8 @@ class BodyCoupling:
         found = np.zeros(self.rings.place_count, np.float32)
         if self.over is not None:
             beneath = self.surfaces.points(moved, bulge, meshes)
-            beneath = np.concatenate([beneath, *(points[bone] for bone in self.bones)])
+            if self.bones:
+                beneath = np.concatenate([beneath, *(points[bone] for bone in self.bones)])
             if self.rig_bones is not None:
                 beneath = np.concatenate([beneath, self.rig_bones.points(moved).astype(np.float32)])
             found[self.rings.place[self.part]] = self.by_heights[self.part] * self.over.correction(

@@ -110,16 +110,17 @@ class EcorcheSurfaces:
             bulge: T of the muscles that are no meshes, (muscles,).
             meshes: Vertices of those that are, which may have a history, (V, 3).
         """
-        found, first = [np.zeros((0, 3))], 0
+        posed = sum(int(part.starts[-1]) for part in self._posed)
+        points = np.empty((posed + (0 if meshes is None else len(meshes)), 3), np.float32)
+        first = at = 0
         for part in self._posed:
-            last = first + len(part.names)
-            found.append(part.points(difference, bulge[first:last]))
-            first = last
+            last, end = first + len(part.names), at + int(part.starts[-1])
+            points[at:end] = part.points(difference, bulge[first:last])
+            first, at = last, end
         if meshes is not None:
-            found.append(meshes)
-        points = np.concatenate(found).astype(np.float32)
+            points[posed:] = meshes
         if self.folds is not None:
-            points += self.folds.laid(points, difference)
+            self.folds.lay(points, difference)
         return points
 
 

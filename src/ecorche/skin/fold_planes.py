@@ -199,6 +199,17 @@ class FoldPlanes:
     def laid(self, points: npt.NDArray[np.float32], difference: Floats) -> npt.NDArray[np.float32]:
         """How far each vertex is moved [m], (vertices, 3), for ``M − I`` of the joints."""
         moved = np.zeros_like(points)
+        self._lay(points, difference, moved)
+        return moved
+
+    def lay(self, points: npt.NDArray[np.float32], difference: Floats) -> None:
+        """Move the vertices [m], (vertices, 3), for ``M − I`` of the joints."""
+        self._lay(points, difference, points)
+
+    def _lay(
+        self, points: npt.NDArray[np.float32], difference: Floats, moved: npt.NDArray[np.float32]
+    ) -> None:
+        """Add to ``moved`` how far each vertex is moved; it may be the points themselves."""
         planes = np.empty((len(self._joints), _PLANE))
         _stand(
             difference, self._joints, self._above, self._heads, self._before, self._behind, self._begins,
@@ -207,7 +218,6 @@ class FoldPlanes:
         if planes[:, _SHARE].any():
             with threads_for(len(self._sides.vertices) // 16):
                 _lay(points, *self._sides, planes, self._within, moved)
-        return moved
 
 
 @njit(inline="always")  # type: ignore[untyped-decorator]
@@ -267,6 +277,7 @@ def _lay(
 ) -> None:
     for row in prange(len(vertices)):
         vertex = vertices[row]
+        step_x, step_y, step_z = np.float32(0.0), np.float32(0.0), np.float32(0.0)
         for entry in range(starts[row], starts[row + 1]):
             side, share, plane = sides[entry], planes[folds[entry], _SHARE], planes[folds[entry]]
             if share == 0.0:
@@ -282,5 +293,9 @@ def _lay(
                 beyond = (beyond + within) ** 2 / (4.0 * within)
             inner = _smooth((x * plane[_INTO] + y * plane[_INTO + 1] + z * plane[_INTO + 2]) / within)
             step = share * side * inner * beyond
-            for axis in range(3):
-                moved[vertex, axis] += np.float32(step * plane[_ACROSS + axis])
+            step_x += np.float32(step * plane[_ACROSS])
+            step_y += np.float32(step * plane[_ACROSS + 1])
+            step_z += np.float32(step * plane[_ACROSS + 2])
+        moved[vertex, 0] += step_x
+        moved[vertex, 1] += step_y
+        moved[vertex, 2] += step_z

@@ -127,7 +127,7 @@ class SkinOverEcorche:
         return self._correction(points, normals, beneath) - self._at_bind
 
     def _correction(self, points: Points, normals: Points, beneath: npt.ArrayLike) -> Singles:
-        change, sure = (a[self._speaker] for a in self._field.believed(points, normals, beneath))
+        change, sure = map(self._rings.of_places, self._field.believed(points, normals, beneath))
         believed = self._rings.believed(change, sure, self._reach.outlier)
         moved = -believed
         if (self._bridged > 0.0).any():

@@ -144,7 +144,11 @@ class TwoRings:
         now, then = values.astype(np.float32), np.zeros(len(values), np.float32)
         # a value spreads as exp(−edges² / rounds): what would come farther is less than rounding
         edges = min(rounds, int(np.ceil(farthest * np.sqrt(rounds))))
-        where = _within(self.near_starts, self.near, now, edges)
+        if edges == rounds and 2 * np.count_nonzero(now) > len(now):
+            # most places have a value: all are smoothed sooner than those found that any comes to
+            where = np.arange(len(now), dtype=np.int32)
+        else:
+            where = _within(self.near_starts, self.near, now, edges)
         _smooth(self.near_starts, self.near, self.near_weights, share, where, rounds, now, then)
         return now if rounds % 2 == 0 else then
 

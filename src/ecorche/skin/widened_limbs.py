@@ -66,7 +66,8 @@ class WidenedLimbs:
         out = correction[self._places]
         for _ in range(_TIMES):
             lifted = at + out[:, None] * up
-            wider = self._volume.correction(lifted + self._folds.laid(lifted, moved), up)
+            self._folds.lay(lifted, moved)
+            wider = self._volume.correction(lifted, up)
             out = out + (self._share * wider)[self._speakers]
         found = correction.copy()
         found[self._places] = out
