@@ -80,7 +80,12 @@ class BodyCoupling:
         return f"BodyCoupling({self.spec.everywhere}, {self.surfaces.vertex_count} points beneath)"
 
     def correction(
-        self, points: Sequence[PointSet], moved: Floats, bulge: Floats, meshes: Floats | None
+        self,
+        points: Sequence[PointSet],
+        moved: Floats,
+        bulge: Floats,
+        meshes: Floats | None,
+        up: PointSet | None = None,
     ) -> Singles:
         """How far each place of the skin moves along its normal in a pose [m], (places,), unfiltered in time.
 
@@ -89,8 +94,11 @@ class BodyCoupling:
             moved: ``M − I`` of the character's joints, (joints, 4, 4).
             bulge: T of the muscles that are no meshes.
             meshes: Vertices of those that are.
+            up: Unit normals of the skin, where they are at hand, (vertices, 3).
         """
-        skin, up = points[self.skin], self.up(points[self.skin])
+        skin = points[self.skin]
+        if up is None:
+            up = self.up(skin)
         found = np.zeros(self.rings.place_count, np.float32)
         if self.over is not None:
             beneath = self.surfaces.points(moved, bulge, meshes)
@@ -121,6 +129,7 @@ class BodyCoupling:
         muscled: Sequence[PointSet] | None,
         correction: Singles,
         moved: Floats,
+        up: PointSet | None = None,
     ) -> tuple[PointSet, ...]:
         """Points of every mesh [m] after muscles and correction have moved them.
 
@@ -130,9 +139,11 @@ class BodyCoupling:
             muscled: The same with what muscles do in their own ways; None where no region asks for it.
             correction: Along the normals, (places,), filtered in time.
             moved: ``M − I`` of the character's joints, (joints, 4, 4).
+            up: Unit normals of the plain skin, where they are at hand, (vertices, 3).
         """
         skin = plain[self.skin]
-        up = self.up(skin)
+        if up is None:
+            up = self.up(skin)
         along = correction[self.rings.place][:, None] * up
         less = np.zeros_like(up)
         if muscled is not None:

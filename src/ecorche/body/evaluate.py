@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -34,6 +35,18 @@ class Pose:
     activation: Floats | None = None
 
 
+class PlainSkin(NamedTuple):
+    """A coupled body by skinning alone, or of a posed cache; without blend shapes of ours.
+
+    Attributes:
+        points: Of every mesh, each (vertices, 3) [m].
+        up: Unit normals of the mesh that is coupled, (vertices, 3).
+    """
+
+    points: tuple[PointSet, ...]
+    up: PointSet
+
+
 def evaluate(body: Body, pose: Pose) -> Frame:
     """The skin of a body in a pose."""
     moved = difference_from_bind(body.character.skeleton, pose.local)
@@ -42,7 +55,11 @@ def evaluate(body: Body, pose: Pose) -> Frame:
 
 
 def posed_points(
-    body: Body, pose: Pose, moved: Floats, correction: npt.NDArray[np.float32] | None = None
+    body: Body,
+    pose: Pose,
+    moved: Floats,
+    correction: npt.NDArray[np.float32] | None = None,
+    plain: PlainSkin | None = None,
 ) -> tuple[PointSet, ...]:
     """Points of every mesh after blend shapes, skinning, muscles and coupling, each (vertices, 3) [m].
 
@@ -51,20 +68,22 @@ def posed_points(
         pose: The pose.
         moved: ``M − I`` of its joints, (joints, 4, 4).
         correction: What the coupling asks for, filtered in time; None takes that of this pose alone.
+        plain: The body by skinning alone, where it is at hand.
     """
     shapes = tuple(morphed_points(mesh, pose.morph_weights) for mesh in body.character.meshes)
     if body.coupling is None:
         return _by_muscles(body, pose, moved, shapes)
-    plain = _plain_points(body, pose, moved)
+    if plain is None:
+        plain = plain_skin(body, pose, moved)
     if correction is None:
         correction = skin_correction(body, pose, moved, plain=plain)
     bare, muscled = (None,) * len(shapes), None
     if body.coupling.by_muscles.any():
         muscled = _by_muscles(body, pose, moved, bare)
-    points = plain
+    points = plain.points
     if pose.posed is None and any(shape is not None for shape in shapes):
         points = skinned_points(body.without_muscles(), moved, shapes)
-    return body.coupling.applied(points, plain, muscled, correction, moved)
+    return body.coupling.applied(points, plain.points, muscled, correction, moved, plain.up)
 
 
 def skin_correction(
@@ -73,7 +92,7 @@ def skin_correction(
     moved: Floats,
     *,
     meshes: Floats | None = None,
-    plain: tuple[PointSet, ...] | None = None,
+    plain: PlainSkin | None = None,
 ) -> npt.NDArray[np.float32]:
     """What a body's coupling asks for in a pose: see `BodyCoupling.correction`.
 
@@ -82,20 +101,22 @@ def skin_correction(
         pose: The pose.
         moved: ``M − I`` of its joints, (joints, 4, 4).
         meshes: Vertices of muscles that are meshes; None poses them without history.
-        plain: Plainly skinned points, where they are at hand.
+        plain: The body by skinning alone, where it is at hand.
     """
     assert body.coupling is not None
     if meshes is None and body.lines is not None:
         meshes = body.lines.points(moved, body.activations(pose.activation)[2])
-    points = _plain_points(body, pose, moved) if plain is None else plain
-    return body.coupling.correction(points, moved, body.bulge(pose.activation), meshes)
+    points, up = plain_skin(body, pose, moved) if plain is None else plain
+    return body.coupling.correction(points, moved, body.bulge(pose.activation), meshes, up)
 
 
-def _plain_points(body: Body, pose: Pose, moved: Floats) -> tuple[PointSet, ...]:
-    """Points by skinning alone, or of a posed cache; without blend shapes of ours."""
-    if pose.posed is not None:
-        return pose.posed
-    return skinned_points(body.without_muscles(), moved, (None,) * len(body.character.meshes))
+def plain_skin(body: Body, pose: Pose, moved: Floats) -> PlainSkin:
+    """A body with a coupling in a pose by skinning alone."""
+    assert body.coupling is not None
+    points = pose.posed
+    if points is None:
+        points = skinned_points(body.without_muscles(), moved, (None,) * len(body.character.meshes))
+    return PlainSkin(points, body.coupling.up(points[body.coupling.skin]))
 
 
 def _by_muscles(

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ecorche.body.compile import Body, morphed_points, skinned_points
-from ecorche.body.evaluate import Pose, posed_points, skin_correction
+from ecorche.body.evaluate import PlainSkin, Pose, plain_skin, posed_points, skin_correction
 from ecorche.body.frames import Frame, Frames
 from ecorche.dynamics.setting import Dynamics
 from ecorche.errors import MotionError
@@ -28,6 +28,8 @@ Singles = npt.NDArray[np.float32]
 
 KEPT = 64
 """Corrections of so many frames are kept, as those next to them ask for them again."""
+AHEAD = 8
+"""The plain skin of so many frames is kept: the filter in time looks ahead at frames that are shown next."""
 
 
 class LiveFrames:
@@ -77,6 +79,7 @@ class LiveFrames:
         self.samples, self._shown_from = samples, shown_from
         self._whole, self._first = self, 0
         self._corrections: OrderedDict[int, Singles] = OrderedDict()
+        self._plain: OrderedDict[int, PlainSkin] = OrderedDict()
 
     def part(self, first: int, last: int) -> LiveFrames:
         """The frames from the first to the last as they are in the whole.
@@ -179,12 +182,13 @@ class LiveFrames:
         pose = self.pose(index)
         moved = difference_from_bind(self.body.character.skeleton, pose.local)
         correction = self._filtered(index)
-        points = posed_points(self.body, pose, moved, correction)
+        plain = self._plain.pop(index, None)
+        points = posed_points(self.body, pose, moved, correction, plain)
         if self.fat is not None:
             still = points
             if any(morphed_points(m, pose.morph_weights) is not None for m in self.body.character.meshes):
                 bare = dict.fromkeys(self.body.morph_weights_at_rest(), 0.0)
-                still = posed_points(self.body, replace(pose, morph_weights=bare), moved, correction)
+                still = posed_points(self.body, replace(pose, morph_weights=bare), moved, correction, plain)
             points = self.fat.fat.displaced(points, still[self.fat.fat.mesh], moved, self.fat.at(index))
         return Frame(time=pose.time, points=points, normals=self.body.normals.apply(points))
 
@@ -226,10 +230,12 @@ class LiveFrames:
             pose = self.pose(index)
             moved = difference_from_bind(self.body.character.skeleton, pose.local)
             meshes = None if self.body.lines is None else self.line_points(index)
-            found = skin_correction(self.body, pose, moved, meshes=meshes)
-            self._corrections[index] = found
-            if len(self._corrections) > KEPT:
-                self._corrections.popitem(last=False)
+            plain = plain_skin(self.body, pose, moved)
+            found = skin_correction(self.body, pose, moved, meshes=meshes, plain=plain)
+            self._corrections[index], self._plain[index] = found, plain
+            for kept, most in ((self._corrections, KEPT), (self._plain, AHEAD)):
+                if len(kept) > most:
+                    kept.popitem(last=False)
         return found
 
 
