@@ -52,3 +52,16 @@ def test_where_skin_turns_over_nothing_leaps() -> None:
     assert min(trust) == 0.0
     assert leaps[0] > 0.004
     assert leaps[1] < 0.2 * leaps[0]
+
+
+def test_far_from_what_moves_nothing_is_asked_for_and_nothing_changes() -> None:
+    points, triangles = sheet()
+    rings, rng = two_rings(points, triangles), np.random.default_rng(5)
+    moving = points[:, 0] < 0.05
+    told = (rng.normal(size=points.shape) * moving[:, None]).astype(np.float32)
+    pose = (points + 0.01 * rng.normal(size=points.shape)).astype(np.float32)
+    all_of_it, part = Crumpled(points, triangles, rings), Crumpled(points, triangles, rings, moving)
+    wanted = all_of_it.evened(told, pose)
+    np.testing.assert_array_equal(part.evened(told, pose), wanted)
+    assert (wanted != told).any()
+    assert (part.trust(pose) == 1.0).sum() > (all_of_it.trust(pose) == 1.0).sum()

@@ -15,7 +15,9 @@ from ecorche.skeleton.skeleton import Skeleton
 from ecorche.skin.fold_planes import FoldPlanes, limb_folds
 from ecorche.skin.keep_volume import KeptVolume
 from ecorche.skin.limb_segments import LimbSegment, limb_segments
+from ecorche.skin.two_rings import two_rings
 from ecorche.skin.weights import SkinWeights, weights_from_table
+from ecorche.skin.widened_limbs import WidenedLimbs
 
 Points = npt.NDArray[np.float32]
 Floats = npt.NDArray[np.float64]
@@ -135,6 +137,12 @@ def test_halves_of_a_folded_tube_stay_on_their_sides(arm: Arm) -> None:
     assert not laid[bent @ into < 0.0].any()
     with at_most_threads(1):
         np.testing.assert_array_equal(planes.laid(bent, moved), laid)
+    # the same in place, and for any points that fold as vertices do
+    some = np.random.default_rng(5).integers(0, len(bent), 400)
+    there = bent[some]
+    np.testing.assert_array_equal(planes.going_with(some).laid(there, moved), laid[some])
+    planes.going_with(some).lay(there, moved)
+    np.testing.assert_array_equal(there, (bent + laid)[some])
 
 
 def test_nothing_is_laid_before_halves_meet(arm: Arm) -> None:
@@ -142,3 +150,20 @@ def test_nothing_is_laid_before_halves_meet(arm: Arm) -> None:
     for degrees in (0.0, 49.0):
         moved, bent = arm.bent(degrees)
         assert not planes.laid(bent, moved).any()
+
+
+def test_limbs_widen_by_their_own_skin_as_they_would_by_the_whole(arm: Arm) -> None:
+    planes = FoldPlanes(arm.points, limb_folds(arm.segments, arm.weights, arm.skeleton), arm.skeleton)
+    kept, rings = KeptVolume(arm.points, arm.segments), two_rings(arm.points, arm.triangles)
+    moved, bent = arm.bent(120.0)
+    up, rng = arm.normals(bent), np.random.default_rng(7)
+    share = rng.random(len(bent)).astype(np.float32)
+    start = (0.001 * rng.normal(size=len(bent))).astype(np.float32)
+    wanted = start
+    for _ in range(3):
+        lifted = bent + wanted[rings.place][:, None] * up
+        wider = kept.correction(lifted + planes.laid(lifted, moved), up)
+        wanted = wanted + (share * wider)[rings.speakers()]
+    limbs = WidenedLimbs(arm.points, arm.segments, planes, rings, share)
+    np.testing.assert_array_equal(limbs.widened(start, bent, up, moved), wanted)
+    assert (wanted != start).any()

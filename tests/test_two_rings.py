@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
+import pytest
 
 from ecorche.skin.two_rings import TwoRings, two_rings
 
@@ -62,6 +63,21 @@ def test_a_part_far_enough_from_its_border_is_filtered_like_the_whole() -> None:
     )
     total = np.add.reduceat(part.near_weights, part.near_starts[:-1])
     np.testing.assert_allclose(total, 1.0, atol=1e-6)
+
+
+def test_a_median_stands_in_the_middle_of_the_weights_in_order_also_among_equal_values() -> None:
+    rings, rng = grid(15), np.random.default_rng(9)
+    values = rng.integers(0, 5, 225).astype(np.float32)
+    sure = (rng.random(225) * (rng.random(225) < 0.8)).astype(np.float32)
+    found, _ = rings.median(values, sure)
+    for place in range(225):
+        row = slice(rings.starts[place], rings.starts[place + 1])
+        own = rings.members[row][sure[rings.members[row]] > 0.0]
+        weight = (rings.weights[row] * sure[rings.members[row]])[sure[rings.members[row]] > 0.0]
+        order = np.argsort(values[own], kind="stable")
+        stands = np.cumsum(weight[order]) - 0.5 * weight[order]
+        wanted = np.interp(0.5 * weight.sum(), stands, values[own][order])
+        assert found[place] == pytest.approx(wanted, abs=1e-5)
 
 
 def test_values_are_believed_unless_far_from_their_median() -> None:
