@@ -32,7 +32,7 @@ from ecorche.base.lanes import broadcast, load, multiply_add, where_less
 from ecorche.skeleton.skeleton import Skeleton
 from ecorche.skin.grouped import GroupedSkinning, blended_stretch, strongest_rotation
 from ecorche.skin.layout import Points, read_group, write_group
-from ecorche.skin.rigid import rigid_parts
+from ecorche.skin.rigid import cofactors_of, rigid_parts
 from ecorche.skin.weights import SkinWeights, weights_from_entries
 
 Floats = npt.NDArray[np.float64]
@@ -167,18 +167,20 @@ def _relative(
     difference: Floats, joints: npt.NDArray[np.int64], parents: npt.NDArray[np.int64], found: Floats
 ) -> None:
     """``P⁻¹ M − I`` of some joints, where P is of their parents; its upper left 3 × 3 alone."""
-    p = np.empty((3, 3))
+    p, cofactors = np.empty((3, 3)), np.empty((3, 3))
     for row in range(len(joints)):
         own, above = difference[joints[row]], difference[parents[joints[row]]]
         for i in range(3):
             for j in range(3):
                 p[i, j] = above[i, j] + (1.0 if i == j else 0.0)
-        inverse = np.linalg.inv(p)
+        determinant = cofactors_of(p, cofactors)
         for i in range(3):
             for j in range(3):
-                found[row, i, j] = 0.0
+                total = 0.0
                 for k in range(3):
-                    found[row, i, j] += inverse[i, k] * (own[k, j] - above[k, j])
+                    total += cofactors[k, i] * (own[k, j] - above[k, j])
+                # in what is flat nothing turns
+                found[row, i, j] = total / determinant if determinant != 0.0 else 0.0
 
 
 @njit(cache=True, error_model="numpy")  # type: ignore[untyped-decorator]

@@ -44,7 +44,7 @@ def rigid_parts(difference: Floats) -> RigidParts:
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
-def _cofactors(m: Floats, out: Floats) -> float:
+def cofactors_of(m: Floats, out: Floats) -> float:
     """Write the cofactor matrix of ``m`` (3, 3) to ``out``; its determinant."""
     for i in range(3):
         a, b = (i + 1) % 3, (i + 2) % 3
@@ -66,7 +66,7 @@ def _polar(difference: Floats) -> tuple[Floats, Floats]:
             for j in range(3):
                 linear[i, j] = difference[joint, i, j] + (1.0 if i == j else 0.0)
                 largest = max(largest, abs(linear[i, j]))
-        determinant = _cofactors(linear, cofactors)
+        determinant = cofactors_of(linear, cofactors)
         flat = abs(determinant) <= 1e-12 * largest**3
         for i in range(3):
             for j in range(3):
@@ -79,7 +79,7 @@ def _polar(difference: Floats) -> tuple[Floats, Floats]:
         for _ in range(100):
             if step <= 1e-15:
                 break
-            determinant = _cofactors(r, cofactors)
+            determinant = cofactors_of(r, cofactors)
             # while far away, bring the volume to one first: large scales then cost no extra steps
             size = abs(determinant) ** (-1.0 / 3.0) if step > 0.1 else 1.0
             step = 0.0
