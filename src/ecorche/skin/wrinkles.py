@@ -99,11 +99,11 @@ class FlexionWrinkles:
         """How deep the grooves are at each vertex [m], (vertices,), for ``M − I`` of the joints."""
         depth = np.zeros(self._count)
         for one in self._prepared:
-            above, below = (difference[j, :3, :3] + np.eye(3) for j in (one.parent, one.folds.joint))
-            # the bone behind the joint, as the one before it sees it, at bind and now
-            bent = np.linalg.solve(above, below @ one.child)
-            bent /= np.linalg.norm(bent)
-            turned = bent - one.child
+            above = difference[one.parent, :3, :3]
+            # the bone behind the joint, as the one before it sees it: at bind it has moved by nothing, exactly
+            moved = (difference[one.folds.joint, :3, :3] - above) @ one.child
+            bent = one.child + np.linalg.solve(np.eye(3) + above, moved)
+            turned = normalise(bent) - normalise(one.child)
             angle = 2.0 * np.arcsin(min(0.5 * float(np.linalg.norm(turned)), 1.0))
             side = turned - (turned @ one.before) * one.before
             length = float(np.linalg.norm(side))
