@@ -100,7 +100,7 @@ class FlexionWrinkles:
         depth = np.zeros(self._count)
         for one in self._prepared:
             above = difference[one.parent, :3, :3]
-            # the bone behind the joint, as the one before it sees it: at bind it has moved by nothing, exactly
+            # the bone behind the joint, as the one before it sees it: at bind nothing has moved, exactly
             moved = (difference[one.folds.joint, :3, :3] - above) @ one.child
             bent = one.child + np.linalg.solve(np.eye(3) + above, moved)
             turned = normalise(bent) - normalise(one.child)

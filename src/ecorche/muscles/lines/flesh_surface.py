@@ -13,7 +13,6 @@ import numpy as np
 import numpy.typing as npt
 from scipy.spatial import cKDTree
 
-from ecorche.muscles.lines.muscle_on_lines import MuscleOnLines
 from ecorche.muscles.lines.surface_graph import SurfaceGraph
 
 Floats = npt.NDArray[np.float64]
@@ -54,23 +53,35 @@ class Surface(NamedTuple):
     areas: Floats
 
 
-def surface_of(muscles: Sequence[MuscleOnLines], starts: Ints, bind: Floats) -> Surface:
+class Part(NamedTuple):
+    """The surface of one muscle.
+
+    Attributes:
+        triangles: Of its own vertices, (T, 3).
+        held: Which of them a bone holds wholly, (V,).
+    """
+
+    triangles: npt.NDArray[np.integer]
+    held: Bools
+
+
+def surface_of(parts: Sequence[Part], starts: npt.NDArray[np.integer], bind: Floats) -> Surface:
     """The surfaces of muscles whose vertices (V, 3) [m] begin at ``starts``, (M + 1,)."""
     place, held, times = [np.zeros(0, np.int64)], [np.zeros(0, bool)], [np.zeros(0)]
     ends, faces = [np.zeros((0, 2), np.int64)], [np.zeros((0, 3), np.int64)]
-    for muscle, (a, b) in zip(muscles, pairwise(starts.tolist()), strict=True):
+    for part, (a, b) in zip(parts, pairwise(starts.tolist()), strict=True):
         points = bind[a:b]
-        graph = SurfaceGraph(points, muscle.triangles)
+        graph = SurfaceGraph(points, part.triangles)
         first = np.unique(graph.merged, return_index=True)[1]
         own = first[graph.merged]
         edges = first[graph.edges].reshape(-1, 2)
-        facing = _across(points, muscle.triangles, own, lengths(points, edges))
+        facing = _across(points, part.triangles, own, lengths(points, edges))
         pairs = np.concatenate([edges, np.repeat(facing, FIRMNESS, axis=0)])
         pairs = np.concatenate([pairs, pairs[:, ::-1]])
         pairs, often = np.unique(pairs, axis=0, return_counts=True)
-        sits = np.bincount(own, (muscle.hold >= 1.0 - 1e-12).any(axis=1), b - a)[own] > 0.0
+        sits = np.bincount(own, part.held, b - a)[own] > 0.0
         place.append(own + a)
-        faces.append(own[muscle.triangles] + a)
+        faces.append(own[part.triangles] + a)
         ends.append(pairs.reshape(-1, 2) + a)
         times.append(often.astype(np.float64))
         held.append(sits)
@@ -79,7 +90,7 @@ def surface_of(muscles: Sequence[MuscleOnLines], starts: Ints, bind: Floats) -> 
     across = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     areas = np.linalg.norm(across, axis=1)
     return Surface(
-        starts,
+        starts.astype(np.int32),
         bind,
         np.concatenate(place).astype(np.int32),
         np.searchsorted(ways[:, 0], np.arange(len(bind) + 1)).astype(np.int32),
@@ -91,6 +102,21 @@ def surface_of(muscles: Sequence[MuscleOnLines], starts: Ints, bind: Floats) -> 
         across / np.maximum(areas, 1e-300)[:, None],
         areas,
     )
+
+
+def fading_shares(surface: Surface, fades: float) -> Floats:
+    """What one neighbour counts in displacements that fade over a way [m], (V,).
+
+    They make ``Σ |uᵢ − uⱼ|² + Σ (a / ℓ)² |uᵢ|²`` small, a being the length of edges and ℓ the way, when every
+    vertex goes by this share of the sum of its neighbours' displacements.
+    """
+    count = len(surface.bind)
+    # the mean over neighbours differs by a quarter of Δu times the mean square of the edges
+    owner = np.repeat(np.arange(count), np.diff(surface.near_starts))
+    apart = lengths(surface.bind, np.stack([owner, surface.near], axis=1))
+    square = np.bincount(owner, surface.counts * apart**2, count)
+    neighbours = np.bincount(owner, surface.counts, count)
+    return np.asarray(1.0 / np.maximum(neighbours + square / (4.0 * fades**2), 1e-300))
 
 
 def lengths(points: Floats, pairs: npt.NDArray[np.integer]) -> Floats:

@@ -27,7 +27,7 @@ import numpy.typing as npt
 
 from ecorche.base.distance_grid import DistanceGrid, distance_grid
 from ecorche.muscles.bone import Bone
-from ecorche.muscles.lines.flesh_surface import Surface, lengths
+from ecorche.muscles.lines.flesh_surface import Surface, fading_shares
 from ecorche.muscles.lines.give_way_bones import Flesh, Grids, Near
 from ecorche.muscles.lines.give_way_passes import find_near, relax
 
@@ -125,13 +125,7 @@ def _packed(grids: Sequence[DistanceGrid]) -> Grids:
 
 
 def _flesh(surface: Surface, extent: float) -> Flesh:
-    fades = FADES * extent
     bind, count = surface.bind, len(surface.bind)
-    # the mean over neighbours differs by a quarter of Δu times the mean square of the edges
-    owner = np.repeat(np.arange(count), np.diff(surface.near_starts))
-    apart = lengths(bind, np.stack([owner, surface.near], axis=1))
-    square = np.bincount(owner, surface.counts * apart**2, count)
-    neighbours = np.bincount(owner, surface.counts, count)
     ranges = list(pairwise(surface.starts.tolist()))
     in_order = np.concatenate([_near_each_other(bind[a:b]) + a for a, b in ranges])
     cuts = [np.arange(a, b, CHUNK) for a, b in ranges]
@@ -144,7 +138,7 @@ def _flesh(surface: Surface, extent: float) -> Flesh:
         surface.near_starts,
         surface.near,
         surface.counts,
-        1.0 / np.maximum(neighbours + square / (4.0 * fades**2), 1e-300),
+        fading_shares(surface, FADES * extent),
         surface.held,
         np.zeros(count),
         in_order.astype(np.int32),
