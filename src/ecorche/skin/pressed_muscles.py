@@ -8,7 +8,9 @@ muscle's surface away on the side where the vertex lay at bind. The muscle is di
 
 that takes each point qᵢ of its surface, the nearest to such a vertex, at least as far along dᵢ as the vertex
 is deep: of all fields with the kernel φ that do so it has the least norm, so it is unique and goes with the
-depths without jumps. A thin muscle goes aside as a whole, a thick one is dented.
+depths without jumps. A thin muscle goes aside as a whole, a thick one is dented. As the surface is not flat
+something is left, so it is looked again, where all that was pressed counts: a vertex that is out by now says
+how far the muscle may come back.
 """
 
 from __future__ import annotations
@@ -28,8 +30,8 @@ Points = npt.NDArray[np.float32]
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 
-_PASSES = 3
-"""How often it is looked what is still deep."""
+_PASSES = 8
+"""How often it is looked what is still deep, at most."""
 _ROUNDS = 60
 """Of the search for the field."""
 _LEFT = 2e-4
@@ -96,19 +98,20 @@ class PressedMuscles:
         if self._tree is None:
             return points
         now, moved, asked = points.astype(np.float64), False, self._used
+        held = np.zeros(0, np.int64)
         for _ in range(_PASSES):
-            vertex, muscle = self._found(now, skin, normals, asked)
-            if not len(vertex):
-                break
-            at, way, deep = np.empty((len(vertex), 3)), np.empty((len(vertex), 3)), np.empty(len(vertex))
+            inside = self._key(*self._found(now, skin, normals, asked))
+            # skin that was given room keeps it, or what gives way to others would come back over it
+            held = np.union1d(held, inside)
+            muscle, vertex = np.divmod(held, len(self._skin))
+            at, way, deep = np.empty((len(held), 3)), np.empty((len(held), 3)), np.empty(len(held))
             meshes = self._bind, now, self._triangles, self._firsts
             _ways_out(*meshes, self._skin, skin, vertex, muscle, at, way, deep, _SOFT * self._scale)
-            deep -= _LEFT * self._scale
-            if deep.max() <= 0.0:
+            deep = np.where(np.isin(held, inside), deep, -deep) - _LEFT * self._scale
+            if deep.max(initial=0.0) <= 0.0:
                 break
-            order = np.argsort(muscle, kind="stable")
-            starts = np.searchsorted(muscle[order], np.arange(len(self._used) + 1))
-            _press(starts, at[order], way[order], deep[order], self._used, _SPAN * self._scale, now)
+            starts = np.searchsorted(muscle, np.arange(len(self._used) + 1))
+            _press(starts, at, way, deep, self._used, _SPAN * self._scale, now)
             moved = True
             # the others are as they were
             asked = np.where(np.isin(np.arange(len(self._used)), muscle)[:, None], self._used, 0)
@@ -186,7 +189,7 @@ def _ways_out(
     deep: Floats,
     soft: float,
 ) -> None:
-    """How deep each vertex is in its muscle [m], where it gives way to it, and in which direction, unit.
+    """How far each vertex is from its muscle's surface [m], where that gives way to it, and whither, unit.
 
     Both are means over what is hardly farther than the nearest, so that they do not jump from one side of a
     ridge to the other. What faces away from where the vertex lay at bind counts as farther.
