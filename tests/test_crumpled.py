@@ -8,7 +8,9 @@ import numpy.typing as npt
 from ecorche.base.mesh import triangle_mesh
 from ecorche.skin.crumpled import Crumpled
 from ecorche.skin.normals import Normals
+from ecorche.skin.turned_over import TurnedOver
 from ecorche.skin.two_rings import two_rings
+from ecorche.skin.weights import weights_from_table
 
 COUNT = 21
 
@@ -65,3 +67,47 @@ def test_far_from_what_moves_nothing_is_asked_for_and_nothing_changes() -> None:
     np.testing.assert_array_equal(part.evened(told, pose), wanted)
     assert (wanted != told).any()
     assert (part.trust(pose) == 1.0).sum() > (all_of_it.trust(pose) == 1.0).sum()
+
+
+def test_a_patch_that_turns_over_altogether_goes_with_the_skin_round_it() -> None:
+    points, triangles = sheet()
+    rings, middle = two_rings(points, triangles), COUNT * COUNT // 2
+    crumpled, normals = Crumpled(points, triangles, rings), Normals([triangle_mesh("s", points, triangles)])
+    away = points - points[middle]
+    patch = np.abs(away).max(axis=1) < 0.035
+    # the patch is turned over, and no joint has done that
+    weights = weights_from_table(np.where(patch, 1, 0)[:, None], np.ones((len(points), 1)), 2, "here")
+    (up,) = normals.apply([points])
+    assert up is not None
+    turned, told, evened, still = TurnedOver(up, weights, rings), [], [], np.zeros((2, 4, 4))
+    assert (turned.upright(up, still) == 1.0).all()
+    for share in np.linspace(0.0, 1.0, 161):
+        pose = points.copy()
+        cosine, sine = np.cos(np.pi * share) - 1.0, np.sin(np.pi * share)
+        pose[patch] += (away[patch, :1] * np.array([cosine, 0.0, sine])).astype(np.float32)
+        (up,) = normals.apply([pose])
+        assert up is not None
+        told.append(np.float32(0.004) * up)
+        evened.append(crumpled.evened(told[-1], pose, turned.upright(up, still)))
+    assert crumpled.trust(pose)[rings.place[middle]] > 0.99
+    assert told[-1][middle, 2] < -0.0039
+    assert turned.upright(up, still)[rings.place[middle]] == 0.0
+    assert evened[-1][middle, 2] > 0.0
+    assert np.linalg.norm(np.diff(evened, axis=0), axis=-1)[:, middle].max() < 5e-4
+
+
+def test_joints_that_turn_skin_do_not_turn_it_over() -> None:
+    points, triangles = sheet()
+    rings = two_rings(points, triangles)
+    normals = Normals([triangle_mesh("s", points, triangles)])
+    (up,) = normals.apply([points])
+    assert up is not None
+    weights = weights_from_table(np.tile([0, 1], (len(points), 1)), np.full((len(points), 2), 0.5), 2, "here")
+    turned = TurnedOver(up, weights, rings)
+    for angle in np.linspace(0.0, np.pi, 19):
+        cosine, sine = np.cos(angle), np.sin(angle)
+        moved = np.zeros((2, 4, 4))
+        moved[1, :3, :3] = np.array([[cosine, 0.0, sine], [0.0, 1.0, 0.0], [-sine, 0.0, cosine]]) - np.eye(3)
+        # skinning takes the normal half as far; half a turn tells nothing of it
+        half = np.array([np.sin(0.5 * angle), 0.0, np.cos(0.5 * angle)], np.float32)
+        assert turned.upright(np.tile(half, (len(points), 1)), moved).min() > 1.0 - 1e-6

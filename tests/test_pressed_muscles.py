@@ -108,3 +108,20 @@ def test_each_muscle_gives_way_by_itself() -> None:
     moved = own.give_way(points, *sheet(0.017, 0.008))
     assert np.abs(moved - points)[: len(first)].max() > 0.005
     assert moved[len(first) :].tobytes() == points[len(first) :].tobytes()
+
+
+def test_a_muscle_pressed_from_both_sides_gives_way_to_both() -> None:
+    # a sleeve of skin winds to and fro and the muscle in it does not: going out of the way of one side it
+    # comes over the other
+    radius = 0.006
+    points, triangles = muscle(radius)
+    x, angle = (v.ravel() for v in np.meshgrid(np.linspace(-0.075, 0.075, 41), np.arange(24) * np.pi / 12.0))
+    up = np.stack([np.zeros_like(x), np.cos(angle), np.sin(angle)], axis=1)
+    skin = np.stack([x, 0.0 * x, 0.0 * x], axis=1)
+    skin += (radius * np.sqrt(1.0 - (x / 0.09) ** 2) + 0.002)[:, None] * up
+    wound = skin + np.stack([0.0 * x, 0.01 * np.sin(2.0 * np.pi * x / 0.1), 0.0 * x], axis=1)
+    skin, wound, up = (v.astype(np.float32) for v in (skin, wound, up))
+    own = PressedMuscles(points, triangles, np.zeros(len(triangles)), skin, up, np.arange(len(skin)))
+    still, corners = points.astype(np.float32), triangles.astype(np.int64)
+    assert depth(still, corners, wound) > 0.005
+    assert depth(own.give_way(still, wound, up), corners, wound) < 0.0004

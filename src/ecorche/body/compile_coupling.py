@@ -39,6 +39,7 @@ from ecorche.skin.fold_planes import Fold, FoldPlanes, hip_folds, limb_folds
 from ecorche.skin.limb_segments import limb_segments
 from ecorche.skin.normals import Normals
 from ecorche.skin.over_ecorche import Reach, SkinOverEcorche
+from ecorche.skin.turned_over import TurnedOver
 from ecorche.skin.two_rings import TwoRings, two_rings
 from ecorche.skin.weights import SkinWeights
 from ecorche.skin.widened_limbs import WidenedLimbs
@@ -134,6 +135,7 @@ def compile_coupling(body: Body, rig: Rig, bind: Sequence[PointSet]) -> BodyCoup
             points, up, rings, by_heights * _painted(spec.slide, "slide", rig, mesh.name, len(points))
         ),
         crumpled=Crumpled(points, triangles, rings, by_heights[rings.speakers()] > 0.0),
+        turned=TurnedOver(up, weights, rings),
         wrinkles=compile_wrinkles(character, rig),
         garments=garment_transfers(character, skin, bind),
         notes=(*state.told(mesh.name), *_within(over, scale)),

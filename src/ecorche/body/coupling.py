@@ -20,6 +20,7 @@ from ecorche.skin.even_stretch import EvenStretch
 from ecorche.skin.fold_planes import FoldPlanes
 from ecorche.skin.normals import Normals
 from ecorche.skin.over_ecorche import SkinOverEcorche
+from ecorche.skin.turned_over import TurnedOver
 from ecorche.skin.two_rings import TwoRings
 from ecorche.skin.widened_limbs import WidenedLimbs
 from ecorche.skin.wrinkles import FlexionWrinkles
@@ -49,6 +50,7 @@ class BodyCoupling:
         contact: Skin against skin; None for none.
         stretch: Skin along itself.
         crumpled: Skin whose normals cannot be trusted.
+        turned: Skin whose normals look the wrong way.
         wrinkles: Folds of the skin at joints; None for none.
         garments: How every other mesh follows the body.
         notes: What is unusual about the skin, a sentence each.
@@ -71,6 +73,7 @@ class BodyCoupling:
     contact: SkinContact | None
     stretch: EvenStretch
     crumpled: Crumpled
+    turned: TurnedOver
     wrinkles: FlexionWrinkles | None
     garments: tuple[DeltaTransfer | None, ...]
     notes: tuple[str, ...]
@@ -150,7 +153,7 @@ class BodyCoupling:
             less -= self.by_muscles[:, None] * (muscled[self.skin] - skin)
         along += self.stretch.along(skin - less + along, up)
         if self.over is not None:
-            along = self.crumpled.evened(along, skin)
+            along = self.crumpled.evened(along, skin, self.turned.upright(up, moved))
         less -= along
         less -= self.by_heights[:, None] * self.folds.laid(skin - less, moved)
         if self.wrinkles is not None:

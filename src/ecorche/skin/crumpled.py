@@ -70,19 +70,24 @@ class Crumpled:
         trust[self._places] = share * share * (np.float32(3.0) - np.float32(2.0) * share)
         return trust
 
-    def evened(self, moved: Points, points: Points) -> Points:
+    def evened(self, moved: Points, points: Points, upright: Singles | None = None) -> Points:
         """How far vertices move [m], (vertices, 3), where those that are crumpled go with their neighbours.
 
         Args:
             moved: How far each would move.
             points: Where they are before that [m], (vertices, 3).
+            upright: How far the normal of each place is trusted besides, see `TurnedOver`, (places,).
         """
         rings, trust = self._rings, self.trust(points)
+        if upright is not None:
+            trust = trust * upright
         where = np.flatnonzero(trust < 1.0).astype(np.int32)
         if not len(where):
             return moved
-        places = rings.of_places(moved)
-        now, then = places.copy(), places.copy()
+        places = rings.of_places(moved).copy()
+        # what is not trusted is not passed on either, in patches that few rounds do not cross
+        now = trust[:, None] * places
+        then = now.copy()
         with threads_for(_ROUNDS * len(where) // WIDTH):
             _even(rings.near_starts, rings.near, rings.near_weights, trust, where, places, now, then)
         found = moved.copy()
