@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -56,10 +58,15 @@ def test_small_displacements_obey_the_lame_equation() -> None:
 
 
 @pytest.mark.parametrize("stiffening", [0.0, 3.0])
-def test_forces_are_the_slope_of_the_energy_also_when_much_is_deformed(stiffening: float) -> None:
+@pytest.mark.parametrize("grown", [False, True])
+def test_forces_are_the_slope_of_the_energy_also_when_much_is_deformed(
+    stiffening: float, grown: bool
+) -> None:
     grid, rng = ragged(Tissue(8_000.0, 0.45, stiffening=stiffening)), np.random.default_rng(2)
     shape = grid.rest.shape
     start, way = 0.006 * rng.normal(size=shape), rng.normal(size=shape)
+    if grown:
+        grid.fill(grid.grown_in(start))
     energies = []
     for share in (-1e-5, 1e-5):
         grid.displace(start + share * way)
@@ -176,6 +183,29 @@ def test_held_nodes_go_where_they_are_told_and_take_the_others_along() -> None:
     np.testing.assert_allclose(cube.displacements[cube.held], there, atol=1e-6)
     cube.advance(3.0)
     np.testing.assert_allclose(cube.displacements, np.tile(there[:1], (len(cube.rest), 1)), atol=1e-5)
+
+
+def test_a_layer_that_is_drawn_apart_does_not_get_thinner_where_more_comes_in() -> None:
+    tissue, held = replace(TISSUES["fat"], viscosity=0.02), np.zeros((13, 5, 4), np.bool_)
+    held[:, :, 0] = held[[0, -1]] = True
+    layer = ElasticGrid(np.ones((12, 4, 3), np.bool_), 0.01, tissue, held)
+    # the right half is drawn out to half as long again; what is left of it is as it was
+    apart = np.zeros_like(layer.rest)
+    apart[:, 0] = np.maximum(layer.rest[:, 0] - 0.06, 0.0) * 0.5
+    top = layer.places[:, 2] == 3
+    low = {}
+    for grown in (False, True):
+        grid = layer.at_rest()
+        if grown:
+            grid.fill(grid.grown_in(apart))
+        grid.advance(0.2, held_to=apart[grid.held], drag=20.0)
+        grid.advance(2.0, drag=20.0)
+        low[grown] = grid.displacements[top, 2].min()
+        assert np.abs(grid.velocities).max() < 1e-4
+    assert low[False] < -0.003
+    assert low[True] > 0.35 * low[False]
+    # what is pressed together holds as much as at rest
+    assert layer.grown_in(-0.5 * apart).max() == 0.0
 
 
 def test_the_thesis_breast_is_stable_at_the_step_that_is_stated() -> None:

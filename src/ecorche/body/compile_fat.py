@@ -18,7 +18,7 @@ from ecorche.body.compile import Body, skinned_points
 from ecorche.body.ecorche_surfaces import EcorcheSurfaces, surfaces_of
 from ecorche.body.fat import BodyFat, FatPart
 from ecorche.body.fat_contact import FatContact
-from ecorche.body.fat_holding import carried_by, evened_skin, held_by_muscles, whole_inside
+from ecorche.body.fat_holding import carried_by, held_by_muscles, whole_inside
 from ecorche.body.fat_places import AUTOMATIC, ELSEWHERE, USUAL, VOXEL, Usual, place_shares
 from ecorche.body.fit_for_muscles import require_size, times_a_person
 from ecorche.body.frames import PointSet
@@ -34,6 +34,7 @@ from ecorche.fat.elasticity import Tissue, tissue_named
 from ecorche.fat.skin_on_nodes import SkinOnNodes
 from ecorche.fat.voxels import SkinSurface, fat_voxels
 from ecorche.skeleton.naming.recognise import Naming, recognise
+from ecorche.skin.evened import EvenedPatch
 from ecorche.skin.height_field import nearest_beneath
 from ecorche.skin.weights import SkinWeights
 
@@ -48,6 +49,8 @@ _EVENED = 0.015
 """Over so much skin of an adult the thickness of the layer is evened [m]."""
 _REACH = 2.5
 """Of voxels: from how far nodes carry skin."""
+_EVEN = 1.0
+"""Of voxels: over which stretch what they do to the skin is evened."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,7 +222,7 @@ def _part(name: str, said: FatRegionSpec, usual: Usual, share: Floats, skin: _Sk
         bound,
         shown[vertices],
         depth[vertices],
-        evened_skin(vertices, skin.points, skin.triangles),
+        EvenedPatch(vertices, skin.points, skin.triangles, _EVEN * voxel),
         said.sag,
     )
 

@@ -22,6 +22,7 @@ from ecorche.fat.below_skin import BelowSkin, cross
 from ecorche.fat.elastic_grid import ElasticGrid
 from ecorche.fat.skin_on_nodes import SkinOnNodes
 from ecorche.skin.delta_transfer import DeltaTransfer
+from ecorche.skin.evened import EvenedPatch
 
 if TYPE_CHECKING:
     from ecorche.body.fat_contact import FatContact
@@ -65,7 +66,7 @@ class FatPart:
         skin: How they do.
         shown: How much of it is shown, (n,).
         most: How far fat carries the skin away from where it is without, at most [m], (n,).
-        evening: The mean of what is asked of each vertex and those next to it, (n, n).
+        evening: What evens what is asked of vertices that are near each other.
         sag: How much of its weight acts at bind too.
     """
 
@@ -80,7 +81,7 @@ class FatPart:
     skin: SkinOnNodes
     shown: Floats
     most: Floats
-    evening: sparse.csr_matrix
+    evening: EvenedPatch
     sag: float
 
     def __repr__(self) -> str:
@@ -143,7 +144,7 @@ class FatPart:
         length = np.linalg.norm(away, axis=1, keepdims=True) / self.most[:, None]
         # in deep folds nothing but the skin there knows where it may be
         bounded = away / (1.0 + length**4) ** 0.25
-        return np.asarray(self.shown[:, None] * (self.evening @ bounded))
+        return np.asarray(self.shown[:, None] * self.evening.of(bounded))
 
     @cached_property
     def _skin_at_rest(self) -> Floats:

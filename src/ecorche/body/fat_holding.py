@@ -1,5 +1,4 @@
-"""What holds fat: bones carry its nodes as they do the skin over them, muscles those beside them; and how
-skin on it is evened."""
+"""What holds fat: bones carry its nodes as they do the skin over them, muscles those beside them."""
 
 from __future__ import annotations
 
@@ -9,7 +8,6 @@ from scipy import sparse
 from scipy.spatial import cKDTree
 
 from ecorche.base.closest_point import TriangleSurface
-from ecorche.base.mesh import coincident_groups
 from ecorche.base.smooth_step import smooth_step
 from ecorche.body.fat import Holding
 from ecorche.fat.below_skin import below_skin
@@ -99,20 +97,3 @@ def _evening(grid: ElasticGrid, among: npt.NDArray[np.bool_] | None = None) -> s
         shape=(len(chosen), len(chosen)),
     )
     return sparse.csr_matrix(sparse.diags(1.0 / np.asarray(beside.sum(axis=1)).ravel()) @ beside)
-
-
-def evened_skin(vertices: Ints, points: Floats, triangles: Ints) -> sparse.csr_matrix:
-    """Half of each vertex's own and half the mean of those next to it, (n, n), where others count as 0."""
-    group = coincident_groups(points.astype(np.float32)).astype(np.int64)
-    faces = group[triangles]
-    ends = np.concatenate([faces[:, [0, 1]], faces[:, [1, 2]], faces[:, [2, 0]]])
-    ends = np.unique(np.concatenate([ends, ends[:, ::-1]]), axis=0)
-    count = len(points)
-    beside = sparse.csr_matrix((np.ones(len(ends)), (ends[:, 0], ends[:, 1])), shape=(count, count))
-    degree = np.maximum(np.asarray(beside.sum(axis=1)).ravel(), 1.0)
-    # each place speaks once: by the first of its vertices that is here
-    spoken, first = np.unique(group[vertices], return_index=True)
-    speaks = sparse.csr_matrix((np.ones(len(spoken)), (spoken, first)), shape=(count, len(vertices)))
-    own = sparse.csr_matrix(speaks[group[vertices]])
-    around = sparse.diags(1.0 / degree[group[vertices]]) @ beside[group[vertices]] @ speaks
-    return sparse.csr_matrix(0.5 * own + 0.5 * around)

@@ -88,6 +88,7 @@ class FatMotion:
         self._places = places.reshape(len(places), -1, 3)
         self._speeds = derivatives(self._times, self._places)
         self._held_in: OrderedDict[int, list[Floats]] = OrderedDict()
+        self._grown_in: dict[int, list[Floats]] = {}
         self._kept: dict[int, bytes] = {}
         self._frame = -1
 
@@ -109,6 +110,7 @@ class FatMotion:
             else:
                 self._push(self._frame)
                 self._window(self._frame // self.samples)
+                self._grow(self._frame)
                 list(self._pool.map(self._pass_on, numbers))
             self._frame += 1
             if self._frame % _KEPT_EVERY == 0 and self._frame not in self._kept:
@@ -146,10 +148,23 @@ class FatMotion:
                 if len(self._held_in) > _WINDOW:
                     self._held_in.popitem(last=False)
 
+    def _grow(self, frame: int) -> None:
+        """How much larger bones make voxels in a frame and in the next."""
+        kept = self._grown_in
+        self._grown_in = {number: kept[number] for number in (frame, frame + 1) if number in kept}
+        for number in (frame, frame + 1):
+            if number not in kept:
+                moved = difference_from_bind(self.motion.skeleton, self.motion.local[number])
+                self._grown_in[number] = [
+                    grid.grown_in(part.carried(moved))
+                    for grid, part in zip(self._grids, self.fat.parts, strict=True)
+                ]
+
     def _settle(self) -> None:
         """Come to rest in the first pose."""
         for grid, part, held in zip(self._grids, self.fat.parts, self._held_in[0], strict=True):
             nodes = part.carried(self._moved(0))
+            grid.fill(grid.grown_in(nodes))
             nodes[grid.held] = held
             grid.displace(nodes)
         moving = list(range(len(self._grids)))
@@ -178,6 +193,9 @@ class FatMotion:
         middles = 0.5 * (borders[:-1] + borders[1:])
         times = self._times[interval] + middles
         felt = smooth_step((times - self._begins) / FADE_IN)
+        # bones that draw flesh apart make none thinner: more comes in from round it
+        begun, ended = (self._grown_in[frame][number] for frame in (self._frame, self._frame + 1))
+        grid.fill(0.5 * (begun + ended))
         grid.advance_through(
             float(end - begin),
             self._frame_motion(number, interval, middles, felt),

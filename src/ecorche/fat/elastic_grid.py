@@ -18,6 +18,7 @@ from ecorche.fat.elasticity import Tissue
 from ecorche.fat.explicit_steps import stable_step, take_steps
 from ecorche.fat.grid_layout import GridLayout
 from ecorche.fat.voxel_forces import add_forces
+from ecorche.fat.voxel_volumes import voxel_corners, voxel_volumes
 
 Floats = npt.NDArray[np.float32]
 Doubles = npt.NDArray[np.float64]
@@ -101,6 +102,7 @@ class ElasticGrid:
         for i, j, k in np.ndindex(2, 2, 2):
             mass[i : i + alive.shape[0], j : j + alive.shape[1], k : k + alive.shape[2]] += alive
         self.places = layout.places
+        self._corners = voxel_corners(alive, layout.places)
         self.masses = tissue.density * size**3 / 8.0 * mass[tuple(self.places.T)]
         self.rest = np.asarray(corner, np.float64) + size * self.places
         self.held = held[tuple(self.places.T)]
@@ -109,7 +111,7 @@ class ElasticGrid:
         self._inverse[self._free] = 1.0 / self.masses[~self.held]
         self._rest = layout.vectors(self.rest)
         self.displacement, self.velocity = (np.zeros(3 * layout.whole, np.float32) for _ in range(2))
-        self._outside = np.zeros_like(self.velocity)
+        self._outside, self._room = np.zeros_like(self.velocity), np.zeros(alive.shape)
         self._memory = tuple(np.zeros_like(self.velocity) for _ in range(4))
         self._touching, self._planes = np.zeros(0, np.int32), np.zeros((0, 5), np.float32)
         self.step = self._stable_step()
@@ -123,7 +125,7 @@ class ElasticGrid:
         """The same solid with a state of its own, at rest."""
         other = copy.copy(self)
         other.displacement, other.velocity = np.zeros_like(self.displacement), np.zeros_like(self.velocity)
-        other._outside = np.zeros_like(self.velocity)
+        other._outside, other._room = np.zeros_like(self.velocity), np.zeros_like(self._room)
         other._memory = tuple(np.zeros_like(self.velocity) for _ in range(4))
         other._touching, other._planes = np.zeros(0, np.int32), np.zeros((0, 5), np.float32)
         return other
@@ -148,6 +150,18 @@ class ElasticGrid:
     def push(self, forces: npt.ArrayLike) -> None:
         """Let forces from outside act on the nodes [N], (nodes, 3), until others do."""
         self._layout.vectors(forces, self._outside)
+
+    def grown_in(self, shape: npt.ArrayLike) -> Doubles:
+        """By how much voxels are larger than at rest in a shape, displaced from it [m], (nodes, 3), (V,).
+
+        A share of their size; 0 of those that are smaller, and less than 1.
+        """
+        grown = np.maximum(self._volumes(np.asarray(shape, np.float64)) - 1.0, 0.0)
+        return np.asarray(grown / np.sqrt(np.sqrt(1.0 + np.square(grown * grown))))
+
+    def fill(self, grown: Doubles) -> None:
+        """Let voxels hold so much more than at rest, a share of their size, (V,), until they hold other."""
+        self._room[self.voxels] = grown
 
     def meet(self, nodes: npt.ArrayLike, ways: npt.ArrayLike, stiffness: npt.ArrayLike) -> None:
         """Let nodes be pressed by something that does not move, until something else does.
@@ -180,7 +194,8 @@ class ElasticGrid:
         stiff = self.stiffness[self.voxels]
         shear, bulk = stiff * self.tissue.shear, stiff * (self.tissue.bulk + self.tissue.shear)
         drawn = (deformation**2).sum(axis=(1, 2)) - 3.0 - 2.0 * swelling
-        dense = 0.5 * shear * squares - shear * swelling + 0.5 * bulk * swelling**2
+        pressed = (1.0 + swelling) / (1.0 + self._room[self.voxels]) - 1.0
+        dense = 0.5 * shear * squares - shear * swelling + 0.5 * bulk * pressed**2
         dense += 0.25 * self.tissue.stiffening * shear * drawn**2
         return float(self.size**3 * dense.sum())
 
@@ -191,9 +206,11 @@ class ElasticGrid:
 
     def volume(self) -> float:
         """Of all voxels as they are now, each by the gradient at its middle [m³]."""
-        terms = self._terms() / self.size
-        gradient = 2.0 * np.stack([terms[4], terms[2], terms[1]], axis=-1)[self.voxels]
-        return float(self.size**3 * np.linalg.det(gradient + np.eye(3)).sum())
+        return float(self.size**3 * self._volumes(self.displacements).sum())
+
+    def _volumes(self, displacements: Doubles) -> Doubles:
+        """Of the voxels there are, as shares of those at rest, of nodes displaced so [m], (nodes, 3)."""
+        return np.asarray(voxel_volumes(self._corners, np.ascontiguousarray(displacements), self.size))
 
     def _terms(self) -> Doubles:
         """The terms c_s of `voxel_forces` of all voxels' displacements [m], (8, X, Y, Z, 3)."""
@@ -204,12 +221,15 @@ class ElasticGrid:
             values = np.stack([before + after, after - before], axis=1).reshape(-1, *before.shape[1:])
         return values[[0, 4, 2, 6, 1, 5, 3, 7]] / 8.0
 
-    def _solid(self, bulk: Floats | None = None) -> tuple[Ints, int, int, int, float, float, Floats, Floats]:
+    def _solid(
+        self, bulk: Floats | None = None
+    ) -> tuple[Ints, int, int, int, float, float, Floats, Floats, Floats]:
         """What kernels ask for first."""
-        at = self._layout
-        bulk = self._bulk if bulk is None else bulk
+        at, room = self._layout, self._layout.spread(self._room)
+        # what has grown is pressed over a longer way, or its waves were too fast for the step
+        bulk = (self._bulk if bulk is None else bulk) / (np.float32(1.0) + room) ** 2
         stiffening = float(self.tissue.stiffening)
-        return at.voxel_runs, at.row, at.slab, at.whole, self.size, stiffening, self._shear, bulk
+        return at.voxel_runs, at.row, at.slab, at.whole, self.size, stiffening, self._shear, bulk, room
 
     def _elastic(self, displacement: Floats, bulk: Floats | None = None) -> Floats:
         near, far = np.zeros_like(displacement), np.zeros_like(displacement)

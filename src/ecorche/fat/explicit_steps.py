@@ -78,7 +78,7 @@ def _press(touching: Ints, planes: Floats, whole: int, displacement: Floats, nea
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def take_steps(
-    solid: tuple[Ints, int, int, int, float, float, Floats, Floats],
+    solid: tuple[Ints, int, int, int, float, float, Floats, Floats, Floats],
     nodes: Ints,
     held: Ints,
     target: Floats,
@@ -119,7 +119,7 @@ def take_steps(
         displacement, velocity: [m] and [m/s], (3 whole,); changed.
         sheared, pressed, near, far: Memory to work in, (3 whole,).
     """
-    runs, row, slab, whole, size, stiffening, shear, bulk = solid
+    runs, row, slab, whole, size, stiffening, shear, bulk, room = solid
     dt, delay, nothing = broadcast_eight(step), broadcast_eight(viscosity), broadcast_eight(np.float32(0.0))
     two, ahead = broadcast_eight(np.float32(2.0)), broadcast_eight(np.float32(BETA) * step)
     for number in range(len(nodes)):
@@ -140,7 +140,9 @@ def take_steps(
                 at = axis * whole + held[n]
                 velocity[at] = (target[piece, axis, n] - displacement[at]) / seconds
         for _ in range(count):
-            add_forces(runs, row, slab, whole, size, stiffening, shear, bulk, sheared, pressed, near, far)
+            add_forces(
+                runs, row, slab, whole, size, stiffening, shear, bulk, room, sheared, pressed, near, far
+            )
             for number in range(len(nodes)):
                 i = nodes[number]
                 j, k = i + whole, i + 2 * whole

@@ -4,13 +4,14 @@ The thesis approximates the operators of the Lamé equation by differences (5.4.
 free surface, and measures strain by the linear ``½ (∇d + ∇dᵀ)``, which takes a turn for a swelling: a cube
 that sags by a fifth of its edge grows by a tenth. Here every voxel is a finite element with the energy
 
-    E = ∫ ½ μ (F : F − 3) − μ (J − 1) + ½ (λ + μ) (J − 1)² dV,   F = I + ∇d,   J = det F,
+    E = ∫ ½ μ (F : F − 3) − μ (J − 1) + ½ (λ + μ) (J / V − 1)² dV,   F = I + ∇d,   J = det F,
 
 whose forces for small displacements are those of the Lamé equation, to which a turn is nothing at all, and
-which holds the true volume J. Forces of a voxel are opposite and equal; surfaces are free of stress without
-being told. Tissue stiffens as its fibres are drawn straight, which linear elasticity knows nothing of: with
-``Q = F : F − 3 − 2 (J − 1)``, which is the square of a small shear, the energy of shear ½ μ Q gets ¼ κ μ Q²
-more (Yeoh's model), of Q at the middle of a voxel. Small strains do not notice.
+which holds the true volume J; V is 1, or more where something came in from elsewhere. Forces of a voxel are
+opposite and equal; surfaces are free of stress without being told. Tissue stiffens as its fibres are drawn
+straight, which linear elasticity knows nothing of: with ``Q = F : F − 3 − 2 (J − 1)``, which is the square of
+a small shear, the energy of shear ½ μ Q gets ¼ κ μ Q² more (Yeoh's model), of Q at the middle of a voxel.
+Small strains do not notice.
 
 Within a voxel each component of d is ``Σ c_s ξ^s₁ η^s₂ ζ^s₃`` with s over the eight corners of a cube and ξ,
 η, ζ from −1 to 1. The c_s are sums and differences of the corners' values, which a cascade of additions
@@ -109,6 +110,7 @@ def add_forces(
     stiffening: float,
     shear: Floats,
     bulk: Floats,
+    room: Floats,
     sheared: Floats,
     pressed: Floats,
     near: Floats,
@@ -123,7 +125,8 @@ def add_forces(
         row, slab, whole: How far apart neighbours along the middle and the first axis, and components, are.
         size: Of a voxel h [m].
         stiffening: κ.
-        shear, bulk: ``μ h / 16`` and ``(λ + μ) h / 16`` of the voxels [N/m], 0 where there is none, (whole,).
+        shear, bulk: ``μ h / 16`` and ``(λ + μ) h / 16 V²`` of voxels [N/m], 0 where there is none, (whole,).
+        room: ``V − 1`` of them, (whole,).
         sheared, pressed: Displacements for F : F and for J [m], (3 whole,); the same unless there is
             viscosity.
         near, far: Forces of voxels on their corners nearer to and farther from the beginning of a row [N],
@@ -152,7 +155,7 @@ def add_forces(
         cyx, cyy, cyz = cyx - gy, cyy + (gx + kz), cyz - ky
         czx, czy, czz = czx - gz, czy - hz, czz + (gx + hy)
         mu = run_from(shear, at)
-        pressure = across * run_from(bulk, at) * swelling
+        pressure = across * run_from(bulk, at) * (swelling - run_from(room, at))
         more = mu * fibres * drawn
         rest, second, last = pressure - across * (mu + more), mu * two_thirds, mu * third
         _, x1, x2, x3, x4, x5, x6, x7 = _cascade(_corners(sheared, at, row, slab))
