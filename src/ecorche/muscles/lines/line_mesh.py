@@ -88,7 +88,7 @@ class LineMeshes:
         node_turns(lines.starts, lines.frames, turns)
         segment_lengths(lines.starts, lines.curved, lines.nodes, turns, self.lengths)
         self._joints = 1 + max((int(m.held.max(initial=0)) for m in self.muscles), default=0)
-        sits = [Part(m.triangles, (m.hold >= 1.0 - 1e-12).any(axis=1)) for m in self.muscles]
+        sits = [Part(m.triangles, np.any(m.hold >= 1.0 - 1e-12, axis=1)) for m in self.muscles]
         self._surface = surface_of(sits, self.starts, self.bind)
         self._among_bones = GivingWay(bones, self._surface) if bones and muscles else None
         if self._among_bones is not None:
