@@ -63,7 +63,7 @@ class Beneath:
         assert coupling is not None
         self.skin, self.coupled = coupling.skin, coupling.by_heights > 0.0
         bind = live.body.character.meshes[self.skin].mesh.points
-        self.parts = _parts(self.surfaces)
+        self.parts = muscle_parts(self.surfaces)
         self.inside_at_bind = [inside > 0.0 for inside in self._depths(bind, at_bind)]
 
     def depths(self, frames: Sequence[int], *, giving_way: bool = True) -> Depths:
@@ -105,7 +105,7 @@ class Beneath:
         return found
 
 
-def _parts(surfaces: EcorcheSurfaces) -> list[tuple[slice, npt.NDArray[np.int64]]]:
+def muscle_parts(surfaces: EcorcheSurfaces) -> list[tuple[slice, npt.NDArray[np.int64]]]:
     """Vertices of each muscle, which lie together, and its triangles numbered within them."""
     parts, of = [], surfaces.muscle[surfaces.triangles[:, 0]]
     for number in range(len(surfaces.names)):

@@ -8,16 +8,19 @@ import numpy.typing as npt
 import trimesh
 
 from ecorche.base.threads import at_most_threads
+from ecorche.muscles.pressed_surfaces import PressedSurfaces
 from ecorche.skin.pressed_muscles import PressedMuscles
 
 Floats = npt.NDArray[np.float64]
 Singles = npt.NDArray[np.float32]
 
 
-def muscle(radius: float, at: tuple[float, float, float] = (0.0, 0.0, 0.0)) -> tuple[Floats, Floats]:
+def muscle(
+    radius: float, at: tuple[float, float, float] = (0.0, 0.0, 0.0)
+) -> tuple[Floats, npt.NDArray[np.int64]]:
     """A muscle 16 cm long along x."""
     ball = trimesh.creation.icosphere(3)
-    return ball.vertices * [0.08, radius, radius] + np.array(at), np.asarray(ball.faces)
+    return ball.vertices * [0.08, radius, radius] + np.array(at), np.asarray(ball.faces, np.int64)
 
 
 def sheet(height: float, dent: float = 0.0) -> tuple[Singles, Singles]:
@@ -28,10 +31,14 @@ def sheet(height: float, dent: float = 0.0) -> tuple[Singles, Singles]:
     return points, np.tile(np.array([0.0, 1.0, 0.0], np.float32), (len(points), 1))
 
 
+def alone(points: Floats, triangles: npt.NDArray[np.integer]) -> PressedSurfaces:
+    return PressedSurfaces(points, triangles, np.zeros(len(triangles)))
+
+
 def pressed(radius: float, height: float) -> tuple[PressedMuscles, Singles, npt.NDArray[np.int64]]:
     points, triangles = muscle(radius)
     skin, up = sheet(height)
-    own = PressedMuscles(points, triangles, np.zeros(len(triangles)), skin, up, np.arange(len(skin)))
+    own = PressedMuscles(alone(points, triangles), skin, up, np.arange(len(skin)))
     return own, points.astype(np.float32), triangles.astype(np.int64)
 
 
@@ -67,7 +74,7 @@ def test_skin_in_a_muscle_at_bind_does_not_press() -> None:
     points, triangles = muscle(0.02)
     skin, up = sheet(0.015)
     middle = np.flatnonzero((np.abs(skin[:, 0]) < 0.03) & (np.abs(skin[:, 2]) < 0.008))
-    own = PressedMuscles(points, triangles, np.zeros(len(triangles)), skin, up, middle)
+    own = PressedMuscles(alone(points, triangles), skin, up, middle)
     still = points.astype(np.float32)
     assert own.give_way(still, *sheet(0.012)) is still
 
@@ -96,14 +103,12 @@ def test_each_muscle_gives_way_by_itself() -> None:
     first, triangles = muscle(0.015)
     second, _ = muscle(0.015, (0.0, -0.035, 0.0))
     skin, up = sheet(0.017)
-    own = PressedMuscles(
+    both = PressedSurfaces(
         np.concatenate([first, second]),
         np.concatenate([triangles, triangles + len(first)]),
         np.repeat([0, 1], len(triangles)),
-        skin,
-        up,
-        np.arange(len(skin)),
     )
+    own = PressedMuscles(both, skin, up, np.arange(len(skin)))
     points = np.concatenate([first, second]).astype(np.float32)
     moved = own.give_way(points, *sheet(0.017, 0.008))
     assert np.abs(moved - points)[: len(first)].max() > 0.005
@@ -121,7 +126,7 @@ def test_a_muscle_pressed_from_both_sides_gives_way_to_both() -> None:
     skin += (radius * np.sqrt(1.0 - (x / 0.09) ** 2) + 0.002)[:, None] * up
     wound = skin + np.stack([0.0 * x, 0.01 * np.sin(2.0 * np.pi * x / 0.1), 0.0 * x], axis=1)
     skin, wound, up = (v.astype(np.float32) for v in (skin, wound, up))
-    own = PressedMuscles(points, triangles, np.zeros(len(triangles)), skin, up, np.arange(len(skin)))
+    own = PressedMuscles(alone(points, triangles), skin, up, np.arange(len(skin)))
     still, corners = points.astype(np.float32), triangles.astype(np.int64)
     assert depth(still, corners, wound) > 0.005
     assert depth(own.give_way(still, wound, up), corners, wound) < 0.0004
