@@ -16,7 +16,7 @@ import numpy.typing as npt
 from numba import njit, prange
 
 import ecorche.base.threads  # noqa: F401  settings that must precede the first parallel kernel
-from ecorche.muscles.pressed_surfaces import PressedSurfaces, candidates
+from ecorche.muscles.pressed_surfaces import PressedSurfaces
 
 Floats = npt.NDArray[np.float64]
 Points = npt.NDArray[np.float32]
@@ -28,7 +28,7 @@ _LEFT = 5e-4
 """Depth that is left where it is [m], for a human of usual size."""
 _BELLY = 0.5
 """From which share of a muscle's greatest width its vertices press."""
-_SPARSE = 0.01
+_SPARSE = 0.012
 """How far apart vertices that press are, about [m], for a human of usual size."""
 
 
@@ -80,7 +80,7 @@ class MusclesApart:
         _normals(
             points, self._surfaces.triangles, self._corner_starts, self._corner_of, self._pressing, normals
         )
-        vertex, muscle = candidates(points, self._surfaces.used, places, self._pressing)
+        vertex, muscle = self._surfaces.candidates(points, places, self._pressing)
         new = (self._owner[vertex] != muscle) & ~np.isin(muscle * len(points) + vertex, self._inside)
         vertex, muscle = self._surfaces.inside(points, places, normals, vertex[new], muscle[new])
         return np.sort(muscle * len(points) + vertex)

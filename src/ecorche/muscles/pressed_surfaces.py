@@ -14,6 +14,7 @@ at once and nothing can do what both ask, the bound keeps it in its place.
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -75,8 +76,33 @@ class PressedSurfaces:
         for number in range(count):
             own = self.triangles[self._firsts[number] : self._firsts[number + 1]]
             self.used[number] = (own.min(), own.max() + 1) if len(own) else (0, 0)
+        self._ends = np.array([self._farthest(first, last) for first, last in self.used]).reshape(-1, 2)
         self._parts = allowed_parts(np.eye(count, dtype=np.bool_))
         self._tree = RayTree(points, triangles, muscle)
+
+    def _farthest(self, first: int, last: int) -> tuple[int, int]:
+        """The two points of a muscle that are farthest apart, about."""
+        if first == last:
+            return first, first
+        own = self.bind[first:last]
+        one = int(np.linalg.norm(own - own.mean(axis=0), axis=1).argmax())
+        return first + one, first + int(np.linalg.norm(own - own[one], axis=1).argmax())
+
+    def candidates(
+        self, now: Floats, places: Points, pressing: Ints, asked: Ints | None = None
+    ) -> tuple[Ints, Ints]:
+        """Vertices, and muscles that they may be inside of, (n,), (n,).
+
+        Args:
+            now: Points of the muscles [m], (points, 3).
+            places: Where all vertices are [m], (vertices, 3).
+            pressing: Those that press, (n,).
+            asked: ``used`` of the muscles that are asked for, empty ranges of the others; None: all.
+        """
+        found: tuple[Ints, Ints] = _candidates(
+            now, self.used if asked is None else asked, self._ends, places, pressing
+        )
+        return found
 
     def inside(
         self, now: Floats, places: Points, ways: Points, vertex: Ints, muscle: Ints
@@ -110,11 +136,31 @@ class PressedSurfaces:
         Returns:
             Places on surfaces [m], (n, 3), directions, unit, (n, 3), and distances [m], (n,).
         """
-        count = len(vertex)
+        count, sides = len(vertex), np.empty(len(vertex), np.int64)
         at, way, deep = np.empty((count, 3)), np.empty((count, 3)), np.empty(count)
-        meshes = self.bind, now, self.triangles, self._firsts
-        _ways_out(*meshes, at_bind, places, vertex, muscle, at, way, deep, _SOFT * self.scale)
+        meshes = self.triangles, self._firsts
+        _nearest(self.bind, *meshes, *self._balls_at_bind, at_bind, vertex, muscle, sides)
+        which = np.unique(muscle)
+        seen = self._normals(now, which), *self._balls(now, which)
+        _ways_out(now, *meshes, *seen, sides, places, vertex, muscle, at, way, deep, _SOFT * self.scale)
         return at, way, deep
+
+    @cached_property
+    def _balls_at_bind(self) -> tuple[Floats, Floats]:
+        return self._balls(self.bind, np.arange(len(self.used)))
+
+    def _balls(self, points: Floats, which: Ints) -> tuple[Floats, Floats]:
+        """Middles [m], (triangles, 3), and radii [m], (triangles,), of balls round triangles of muscles."""
+        count = len(self.triangles)
+        middles, radii = np.empty((count, 3)), np.empty(count)
+        _find_balls(points, self.triangles, self._firsts, which, middles, radii)
+        return middles, radii
+
+    def _normals(self, points: Floats, which: Ints) -> Floats:
+        """Normals of the triangles of muscles, as long as twice their area [m²], and that, (triangles, 4)."""
+        normals = np.empty((len(self.triangles), 4))
+        _find_normals(points, self.triangles, self._firsts, which, normals)
+        return normals
 
     def press(self, now: Floats, muscle: Ints, at: Floats, way: Floats, deep: Floats) -> None:
         """Displace the points [m], (points, 3), in their place.
@@ -131,19 +177,17 @@ class PressedSurfaces:
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
-def candidates(points: Floats, used: Ints, places: Points, pressing: Ints) -> tuple[Ints, Ints]:
-    """Vertices that press, and muscles in whose boxes they are, (n,), (n,).
-
-    Args:
-        points: Of the muscles [m], (points, 3).
-        used: First and last of each muscle, (muscles, 2).
-        places: Where vertices are [m], (vertices, 3).
-        pressing: Those that press, (n,).
-    """
+def _candidates(points: Floats, used: Ints, ends: Ints, places: Points, pressing: Ints) -> tuple[Ints, Ints]:
+    """Vertices, and muscles in whose boxes they are and in the cylinder round the line between its ends."""
     count = len(used)
     low, high = np.full((count, 3), np.inf), np.full((count, 3), -np.inf)
+    along, thick = np.zeros((count, 3)), np.zeros(count)
     for m in range(count):
+        for axis in range(3):
+            along[m, axis] = points[ends[m, 1], axis] - points[ends[m, 0], axis]
+        along[m] /= max(np.sqrt(np.sum(along[m] ** 2)), 1e-300)
         for p in range(used[m, 0], used[m, 1]):
+            thick[m] = max(thick[m], _square_from_line(points[p], points[ends[m, 0]], along[m]))
             for axis in range(3):
                 low[m, axis] = min(low[m, axis], points[p, axis])
                 high[m, axis] = max(high[m, axis], points[p, axis])
@@ -152,13 +196,26 @@ def candidates(points: Floats, used: Ints, places: Points, pressing: Ints) -> tu
         v = pressing[row]
         x, y, z = np.float64(places[v, 0]), np.float64(places[v, 1]), np.float64(places[v, 2])
         for m in range(count):
-            if low[m, 0] < x < high[m, 0] and low[m, 1] < y < high[m, 1] and low[m, 2] < z < high[m, 2]:
+            if (
+                low[m, 0] < x < high[m, 0]
+                and low[m, 1] < y < high[m, 1]
+                and low[m, 2] < z < high[m, 2]
+                and _square_from_line(places[v], points[ends[m, 0]], along[m]) < thick[m]
+            ):
                 vertices.append(v)
                 muscles.append(np.int64(m))
     one, other = np.empty(len(vertices), np.int64), np.empty(len(vertices), np.int64)
     for row in range(len(vertices)):
         one[row], other[row] = vertices[row], muscles[row]
     return one, other
+
+
+@njit(inline="always")  # type: ignore[untyped-decorator]
+def _square_from_line(place: Any, on: Any, along: Any) -> Any:
+    """How far a place is from a line, squared [m²]."""
+    x, y, z = place[0] - on[0], place[1] - on[1], place[2] - on[2]
+    t = x * along[0] + y * along[1] + z * along[2]
+    return x * x + y * y + z * z - t * t
 
 
 @njit(inline="always")  # type: ignore[untyped-decorator]
@@ -169,13 +226,72 @@ def _normal(points: Floats, triangles: Ints, t: int) -> tuple[float, float, floa
     return ey * fz - ez * fy, ez * fx - ex * fz, ex * fy - ey * fx
 
 
-@njit(parallel=True, cache=True, error_model="numpy")  # type: ignore[untyped-decorator]
-def _ways_out(
-    bind: Floats,
+@njit(parallel=True, cache=True)  # type: ignore[untyped-decorator]
+def _find_balls(
+    points: Floats, triangles: Ints, firsts: Ints, which: Ints, middles: Floats, radii: Floats
+) -> None:
+    """Balls round the triangles of some muscles, (triangles, 3), (triangles,) [m]."""
+    for row in prange(len(which)):
+        for t in range(firsts[which[row]], firsts[which[row] + 1]):
+            a, b, c = triangles[t, 0], triangles[t, 1], triangles[t, 2]
+            for axis in range(3):
+                middles[t, axis] = (points[a, axis] + points[b, axis] + points[c, axis]) / 3.0
+            radii[t] = 0.0
+            for k in range(3):
+                p = triangles[t, k]
+                radii[t] = max(radii[t], _from_middle(middles, t, points[p, 0], points[p, 1], points[p, 2]))
+
+
+@njit(parallel=True, cache=True)  # type: ignore[untyped-decorator]
+def _find_normals(points: Floats, triangles: Ints, firsts: Ints, which: Ints, normals: Floats) -> None:
+    for row in prange(len(which)):
+        for t in range(firsts[which[row]], firsts[which[row] + 1]):
+            x, y, z = _normal(points, triangles, t)
+            normals[t, 0], normals[t, 1], normals[t, 2] = x, y, z
+            normals[t, 3] = max(np.sqrt(x * x + y * y + z * z), 1e-300)
+
+
+@njit(parallel=True, cache=True)  # type: ignore[untyped-decorator]
+def _nearest(
     points: Floats,
     triangles: Ints,
     firsts: Ints,
-    places_at_bind: Floats,
+    middles: Floats,
+    radii: Floats,
+    places: Floats,
+    vertex: Ints,
+    muscle: Ints,
+    nearest: Ints,
+) -> None:
+    """The triangle of its muscle that is nearest to each vertex, (n,)."""
+    for row in prange(len(vertex)):
+        corners = np.empty((1, 3, 3))
+        x, y, z = places[vertex[row], 0], places[vertex[row], 1], places[vertex[row], 2]
+        first, last = firsts[muscle[row]], firsts[muscle[row] + 1]
+        best, nearest[row] = np.inf, first
+        for t in range(first, last):
+            if max(_from_middle(middles, t, x, y, z) - radii[t], 0.0) ** 2 < best:
+                _corners(points, triangles, t, corners)
+                far = closest_on_triangle(corners, 0, x, y, z)[0]
+                if far < best:
+                    best, nearest[row] = far, t
+
+
+@njit(inline="always")  # type: ignore[untyped-decorator]
+def _from_middle(middles: Floats, t: int, x: float, y: float, z: float) -> Any:
+    dx, dy, dz = x - middles[t, 0], y - middles[t, 1], z - middles[t, 2]
+    return np.sqrt(dx * dx + dy * dy + dz * dz)
+
+
+@njit(parallel=True, cache=True, error_model="numpy")  # type: ignore[untyped-decorator]
+def _ways_out(
+    points: Floats,
+    triangles: Ints,
+    firsts: Ints,
+    normals: Floats,
+    middles: Floats,
+    radii: Floats,
+    sides: Ints,
     places: Points,
     vertex: Ints,
     muscle: Ints,
@@ -187,42 +303,39 @@ def _ways_out(
     """How far each vertex is from its muscle's surface [m], where that gives way to it, and whither, unit.
 
     Both are means over what is hardly farther than the nearest, so that they do not jump from one side of a
-    ridge to the other. What faces away from where the vertex lay at bind counts as farther.
+    ridge to the other. What faces away from the side where the vertex lay at bind counts as farther.
     """
     for row in prange(len(vertex)):
         corners = np.empty((1, 3, 3))
         v, m = vertex[row], muscle[row]
-        x, y, z = places_at_bind[v, 0], places_at_bind[v, 1], places_at_bind[v, 2]
-        best, side = np.inf, firsts[m]
-        for t in range(firsts[m], firsts[m + 1]):
-            _corners(bind, triangles, t, corners)
-            far = closest_on_triangle(corners, 0, x, y, z)[0]
-            if far < best:
-                best, side = far, t
-        sx, sy, sz = _normal(points, triangles, side)
-        size = max(np.sqrt(sx * sx + sy * sy + sz * sz), 1e-300)
+        side = sides[row]
         x, y, z = np.float64(places[v, 0]), np.float64(places[v, 1]), np.float64(places[v, 2])
         first, count = firsts[m], firsts[m + 1] - firsts[m]
-        near, ratio, least = np.empty((count, 4)), np.empty(count), np.inf
+        near, ratio, least = np.full((count, 4), np.inf), np.empty(count), np.inf
         for n in range(count):
-            nx, ny, nz = _normal(points, triangles, first + n)
-            area = max(np.sqrt(nx * nx + ny * ny + nz * nz), 1e-300)
-            away = max(-(nx * sx + ny * sy + nz * sz) / (area * size), 0.0)
-            _corners(points, triangles, first + n, corners)
-            square, near[n, 1], near[n, 2], near[n, 3] = closest_on_triangle(corners, 0, x, y, z)
+            t = first + n
+            facing = (
+                normals[t, 0] * normals[side, 0]
+                + normals[t, 1] * normals[side, 1]
+                + normals[t, 2] * normals[side, 2]
+            )
+            away = max(-facing / (normals[t, 3] * normals[side, 3]), 0.0)
             ratio[n] = 1.0 / (1.0 + _AWAY * away)
-            near[n, 0] = np.sqrt(square) / ratio[n]
-            least = min(least, near[n, 0])
+            # what is too far to count needs no closer look
+            far = (_from_middle(middles, t, x, y, z) - radii[t]) / ratio[n]
+            if far < least + 8.0 * soft:
+                _corners(points, triangles, t, corners)
+                square, near[n, 1], near[n, 2], near[n, 3] = closest_on_triangle(corners, 0, x, y, z)
+                near[n, 0] = np.sqrt(square) / ratio[n]
+                least = min(least, near[n, 0])
         deep[row], total = 0.0, 0.0
         at[row], way[row] = 0.0, 0.0
         for n in range(count):
             if near[n, 0] < least + 8.0 * soft:
-                nx, ny, nz = _normal(points, triangles, first + n)
                 fades = np.exp((least - near[n, 0]) / soft)
-                way[row, 0] -= fades * nx
-                way[row, 1] -= fades * ny
-                way[row, 2] -= fades * nz
-                share = fades * np.sqrt(nx * nx + ny * ny + nz * nz)
+                for axis in range(3):
+                    way[row, axis] -= fades * normals[first + n, axis]
+                share = fades * normals[first + n, 3]
                 total += share
                 deep[row] += share * ratio[n] * least
                 for k in range(3):

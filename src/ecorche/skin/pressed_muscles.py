@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from ecorche.muscles.pressed_surfaces import PressedSurfaces, candidates
+from ecorche.muscles.pressed_surfaces import PressedSurfaces
 
 Floats = npt.NDArray[np.float64]
 Points = npt.NDArray[np.float32]
@@ -73,7 +73,7 @@ class PressedMuscles:
 
         Muscles that are asked for have points from the first to the last, (muscles, 2).
         """
-        vertex, muscle = candidates(points, asked, skin, self._pressing)
+        vertex, muscle = self._surfaces.candidates(points, skin, self._pressing, asked)
         new = ~np.isin(self._key(vertex, muscle), self._inside)
         return self._key(*self._surfaces.inside(points, skin, normals, vertex[new], muscle[new]))
 
