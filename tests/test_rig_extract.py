@@ -10,6 +10,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from benchmarks.muscle_people import Pair, motion_file
+from benchmarks.muscles_outside import HELD, outside
 from typer.testing import CliRunner
 
 from conftest import ROOT, Figure
@@ -18,11 +20,14 @@ from ecorche.base.signed_pieces import SignedPieces
 from ecorche.body.adjust_template import AdjustmentReport, with_adjusted_muscles
 from ecorche.body.compile import compile_body
 from ecorche.body.extract_muscles import found_in_skin, most_telling, with_extracted_muscles
+from ecorche.body.live_frames import LiveFrames
 from ecorche.body.muscle_specs import muscles_of
+from ecorche.body.perform import perform
 from ecorche.body.rig import check_rig, create_rig
 from ecorche.cli.main import app
 from ecorche.document.files import Rig, read_rig
 from ecorche.errors import DocumentError, EcorcheError
+from ecorche.io.formats import read_motion
 from ecorche.muscles.fit import TISSUE
 from ecorche.muscles.musculature import musculature
 from ecorche.muscles.root_curves import root_curves
@@ -174,6 +179,42 @@ def test_template_muscles_are_adjusted_to_the_skin(data: Path, figure: Figure) -
     assert f"{len(changed)} of the template's were adjusted" in lines[0]
     assert all(name in " ".join(lines) for name in report.result.alone[:3])
     assert set(lines) <= set(after.spec.notes)
+
+
+def test_the_trunks_muscles_are_adjusted_too(data: Path, figure: Figure) -> None:
+    """Its swellings are flat, and the template's muscles lie under them, not in them."""
+    _, report = adjusted(muscular(data))
+    done = {a.muscle: a for a in report.result.adjustments}
+    assert report.result.alone == ()
+    for side in ("left", "right"):
+        for muscle in (
+            "deltoid, posterior", "pectoralis major, sternal", "pectoralis major, abdominal",
+            "latissimus dorsi, lower", "trapezius, upper", "rectus abdominis", "gluteus maximus, upper",
+        ):  # fmt: skip
+            a = done[f"{muscle}, {side}"]
+            assert a.off[1] < 0.95 * a.off[0]
+            assert 0.7 < a.thickness[1] * a.width[1] / (a.thickness[0] * a.width[0]) < 1.6
+    chest = done["pectoralis major, sternal, left"].off
+    figure("outer face of the sternal pectoral off that found, of what it was", chest[1] / chest[0], 0.5, "")
+    assert chest[1] < 0.5 * chest[0]
+
+
+def test_adjusted_muscles_move_the_skin_as_much_and_leave_it_no_more(data: Path) -> None:
+    man, was, (now, report) = person(muscular(data)), rigged(muscular(data)), adjusted(muscular(data))
+    squat = read_motion(motion_file(data, "squat"))
+    moves = perform(man, squat, rig=was, muscles=False).take.motion
+    assert moves is not None
+    worst, most = [], []
+    for rig in (was, now):
+        body = compile_body(man, rig=rig)
+        pair = Pair(LiveFrames(body, moves), LiveFrames(replace(body, muscles=None), moves))
+        gaps = dict(zip(pair.muscles.musculature.names, outside(pair, HELD["squat"]), strict=True))
+        worst.append(max(gaps[a.muscle].max() for a in report.result.adjustments))
+        with_muscles, without = pair.skins(HELD["squat"])
+        most.append(float(np.linalg.norm(with_muscles - without, axis=1).max()))
+    assert worst[1] < worst[0] + 5e-4
+    assert worst[1] < 2e-3
+    assert most[1] == pytest.approx(most[0], rel=0.2)
 
 
 def test_left_and_right_are_adjusted_alike(data: Path) -> None:

@@ -4,9 +4,10 @@ Our own method; text 001 knows no template. A found muscle and a template's lie 
 template's belly runs inside the found ellipses, in their direction and next under the skin. A found bump may
 be several muscles side by side: they share it. The outer face of each template's muscle is then fitted to the
 outer face of the ellipses by least squares over belly, thickness, arch and fullness, held to what they were
-as a person's anatomy differs and no more; widths are scaled so that those that share a bump fill it. In the
-end all are shrunk out of the tissue under the skin, as when they were first fitted; one that so lost more
-than it gained stays as it was.
+as a person's anatomy differs and no more; widths are scaled so that those that share a bump fill it, except
+on the trunk, where a bump is a part of a broad muscle. In the end all are shrunk out of the tissue under the
+skin, as when they were first fitted, from the whole way or a part of it, whichever then is nearest; one that
+so lost more than it gained stays as it was.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from ecorche.muscles.growing_muscles import GrowingMuscles
 from ecorche.muscles.lofted import LoftedMuscle
 from ecorche.muscles.muscle import Muscle
 from ecorche.muscles.musculature import Musculature
-from ecorche.muscles.spindle import spindle_from_numbers
+from ecorche.muscles.spindle import Spindles, spindle_from_numbers
 from ecorche.muscles.template.place import TENDON
 
 Floats = npt.NDArray[np.float64]
@@ -38,8 +39,12 @@ NARROWEST, WIDEST = 0.8, 1.25
 """What a width may have to be multiplied by; it goes halfway there."""
 FARTHEST = 0.12
 """How far a belly may be moved, share of the muscle's length."""
+THICKER = np.log(1.5)
+"""Logarithm of how many times as thick a muscle may become, or as thin."""
+STEPS = (1.0, 0.5, 0.25)
+"""How far towards what was found a muscle is taken; the one counts that comes nearest under the skin."""
 LEAST_LEFT = 0.7
-"""A muscle that would keep less than this share of its thickness under the skin stays as it was."""
+"""A muscle that would keep less than this share of its belly's section under the skin stays as it was."""
 
 
 class Adjustment(NamedTuple):
@@ -97,42 +102,46 @@ def adjusted(
     off: dict[int, tuple[float, Face]] = {}
     for number, members in pairs.items():
         one = FoundShape(found[number])
-        _widen(shape, lines, members, one)
+        if not one.flat:  # a flat one shows a part of their widths only
+            _widen(shape, lines, members, one)
         for m in members:
-            face = one.face(lines.points[m], lines.out[m], lines.t)
+            face = one.face_over(lines, m)
             off[m] = face.off(shape.outer(m, lines.t), tissue), face
-            if len(face.t) >= 5:
-                _fit(shape, m, face, tissue)
+            _fit(shape, m, face, tissue)
     changed = sorted(off)
     if not changed:
         return Adjusted(template.muscles, (), tuple(m.name for m in found), ())
-    grown, exposed = _under_skin(template, shape, changed, skin, tissue)
+    tries = [_under_skin(template, before.towards(shape, step), changed, skin, tissue) for step in STEPS]
     muscles = list(template.muscles)
-    spindles = grown.spindles()
     whose = {m: number for number, members in pairs.items() for m in members}
     told, narrow = [], []
     for row, m in enumerate(changed):
-        shape.take(m, grown, row)
         was, face = off[m]
-        now = face.off(shape.outer(m, lines.t), tissue)
-        if now > was or shape.out[m] < LEAST_LEFT * before.out[m]:
+        fitting = [
+            (face.off(one.shape.outer(m, lines.t), tissue), rank)
+            for rank, one in enumerate(tries)
+            if one.shape.section(m) >= LEAST_LEFT * before.section(m)
+        ]
+        now, rank = min(fitting, default=(np.inf, -1))
+        if now > was:
             continue
+        best = tries[rank]
         muscles[m] = replace(
             muscles[m],
-            belly=float(spindles.belly[row]),
-            thickness=spindles.thickness[row],
-            sweep=spindles.sweep[row],
-            scale=float(spindles.scale[row]),
+            belly=float(best.spindles.belly[row]),
+            thickness=best.spindles.thickness[row],
+            sweep=best.spindles.sweep[row],
+            scale=float(best.spindles.scale[row]),
         )
-        if exposed[row] > 0.0:
-            narrow.append((muscles[m].name, float(exposed[row])))
+        if best.exposed[row] > 0.0:
+            narrow.append((muscles[m].name, float(best.exposed[row])))
         told.append(
             Adjustment(
                 muscles[m].name,
                 found[whose[m]].name,
-                (float(before.belly[m]), float(shape.belly[m])),
-                (float(before.out[m]), float(shape.out[m])),
-                (float(before.side[m]), float(shape.side[m])),
+                (float(before.belly[m]), float(best.shape.belly[m])),
+                (float(before.out[m]), float(best.shape.out[m])),
+                (float(before.side[m]), float(best.shape.side[m])),
                 (was, now),
             )
         )
@@ -153,17 +162,18 @@ class _Shape:
         """How high over its path a muscle's outer face lies [m], (K,)."""
         return _outer(t, self.belly[m], self.out[m], self.arch[m], self.fullness[0, m], self.fullness[1, m])
 
-    def take(self, m: int, grown: GrowingMuscles, row: int) -> None:
-        """Numbers of a muscle as they are after it was brought under the skin."""
-        self.side[m], self.out[m] = grown.side[row], grown.out[row]
-        self.fullness[:, m] = grown.fullness[:, row]
+    def section(self, m: int) -> float:
+        """Product of a muscle's half-axes at the belly [m²]."""
+        return float(self.out[m] * self.side[m])
+
+    def towards(self, other: _Shape, step: float) -> _Shape:
+        """These numbers a step, 0 to 1, towards others."""
+        ours, theirs = vars(self), vars(other)
+        return _Shape(**{name: (1.0 - step) * ours[name] + step * theirs[name] for name in ours})
 
 
 def _numbers(shape: _Shape) -> _Shape:
-    return _Shape(
-        shape.belly.copy(), shape.side.copy(), shape.out.copy(), shape.arch.copy(), shape.lean.copy(),
-        shape.fullness.copy(),
-    )  # fmt: skip
+    return shape.towards(shape, 0.0)
 
 
 def _shape_of(template: Musculature) -> _Shape:
@@ -234,18 +244,26 @@ def _fit(shape: _Shape, m: int, face: Face, tissue: float) -> None:
         )
 
     start = np.array([belly, 0.0, 0.0, *np.clip(full, 0.01, 0.99)])
-    low = [max(belly - FARTHEST, 0.05), -0.6, -1.0, 0.0, 0.0]
-    high = [min(belly + FARTHEST, 0.95), 0.6, 1.0, 1.0, 1.0]
+    low = [max(belly - FARTHEST, 0.05), -THICKER, -1.0, 0.0, 0.0]
+    high = [min(belly + FARTHEST, 0.95), THICKER, 1.0, 1.0, 1.0]
     start = np.clip(start, np.array(low) + 1e-6, np.array(high) - 1e-6)
     x = least_squares(wrong, start, bounds=(low, high)).x
     shape.belly[m], shape.out[m], shape.arch[m] = x[0], out * np.exp(x[1]), arch + out * x[2]
     shape.fullness[:, m] = x[3:]
 
 
+class _Try(NamedTuple):
+    """The changed muscles under the skin: numbers, spindles, and how far each is in the tissue still [m]."""
+
+    shape: _Shape
+    spindles: Spindles
+    exposed: Floats
+
+
 def _under_skin(
     template: Musculature, shape: _Shape, changed: Sequence[int], skin: SignedPieces, tissue: float
-) -> tuple[GrowingMuscles, Floats]:
-    """The changed muscles shrunk out of the tissue, and how much each still reaches into it [m]."""
+) -> _Try:
+    """The changed muscles shrunk out of the tissue; ``shape`` takes their numbers."""
     from ecorche.muscles.paths import paths_at
     from ecorche.muscles.section_frames import section_frames
 
@@ -261,4 +279,6 @@ def _under_skin(
     grown.arch, grown.lean = -shape.arch[rows], shape.lean[rows].copy()
     grown.fullness = shape.fullness[:, rows].copy()
     grown.measure(skin, np.ones(len(rows), bool))
-    return grown, grown.shrink(skin, tissue)
+    exposed = grown.shrink(skin, tissue)
+    shape.side[rows], shape.out[rows], shape.fullness[:, rows] = grown.side, grown.out, grown.fullness
+    return _Try(shape, grown.spindles(), exposed)

@@ -1,6 +1,9 @@
 """Which muscles of a template are those that show in a skin: they lie in the found ellipses, and along them.
 
-Our own measure; see `adjust`.
+Our own measure; see `adjust`. On the trunk the ellipses are flat and lie close under the skin: they say how
+broad a muscle is and where its outer face lies, not how deep it goes. So a template's muscle that a flat one
+is called after, told by bones (`template_names`), need not lie in its ellipses but under them, over less of
+its belly and deeper.
 """
 
 from __future__ import annotations
@@ -16,6 +19,7 @@ from ecorche.muscles.extraction.redrawn import space_rings_of
 from ecorche.muscles.loft import loft
 from ecorche.muscles.loft_frames import bind_axes
 from ecorche.muscles.lofted import LoftedMuscle
+from ecorche.muscles.muscle import Muscle
 from ecorche.muscles.musculature import Musculature
 
 Floats = npt.NDArray[np.float64]
@@ -30,6 +34,13 @@ WITHIN = 1.1
 """The template's centre line lies within this radius of the ellipse, 1 on it."""
 UNDER = 0.6
 """Its outer face lies at most this share of its own thickness below the ellipse's."""
+FLAT = 0.6
+"""Ellipses are flat whose short axis is less than this share of the long one: the trunk's are, by half."""
+SEEN = 5
+"""A face that is seen at fewer places along a muscle says nothing of its shape."""
+CALLED_OVERLAP, CALLED_ALIKE, CALLED_UNDER, CALLED_SEEN = 0.15, np.cos(np.radians(50.0)), 1.25, 4
+"""The same of a muscle that a flat one is called after: the top of a buttock shows a fifth of it and hardly a
+direction, and a strong back stands far out over the template's muscles."""
 COVERED = 0.5
 """A muscle that others lie over by more than this share of its width is not what shows."""
 SAMPLES = 41
@@ -45,7 +56,7 @@ def matched(template: Musculature, found: Sequence[LoftedMuscle]) -> dict[int, l
         for m, known in enumerate(template.muscles):
             if not set(known.reach.joints or known.joints) & set(muscle.reach or muscle.joints):
                 continue
-            score = one.overlap(lines, m)
+            score = one.overlap(lines, m, under=one.flat and _called_after(muscle, known))
             if score > best.get(m, (0.0, -1))[0]:
                 best[m] = score, number
     pairs: dict[int, list[int]] = {}
@@ -53,6 +64,12 @@ def matched(template: Musculature, found: Sequence[LoftedMuscle]) -> dict[int, l
         if lines.covered(m) <= COVERED:
             pairs.setdefault(number, []).append(m)
     return dict(sorted(pairs.items()))
+
+
+def _called_after(found: LoftedMuscle, known: Muscle) -> bool:
+    """Whether a found muscle is called after a template's, or after the whole of which that is a head."""
+    name, _, side = known.name.rpartition(", ")
+    return found.muscle in (known.muscle, name) and found.name.endswith(f", {side}")
 
 
 class TemplateLines:
@@ -111,6 +128,8 @@ class FoundShape:
         self.basis = np.stack([self.axes.out, self.axes.side], axis=1)
         steps = np.linalg.norm(np.diff(self.middle, axis=0), axis=1)
         self.length = float(steps.sum())
+        axes = np.linalg.svd(self.stretch, compute_uv=False)
+        self.flat = bool(np.median(axes[:, 1] / axes[:, 0]) < FLAT)
         self.outward = normalise(space_rings_of(muscle).outward.mean(axis=0))
 
     def section(self, places: Floats) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
@@ -127,33 +146,53 @@ class FoundShape:
         flat = np.einsum("kix,kx->ki", self.basis[section], places - self.middle[section])
         return np.asarray(np.linalg.solve(self.stretch[section], flat[..., None])[..., 0])
 
-    def overlap(self, lines: TemplateLines, m: int) -> float:
-        """How much a template's muscle lies in this one, 0 to 1; 0 where it does not."""
+    def aside(self, places: Floats, side: Floats, section: npt.NDArray[np.int64]) -> Floats:
+        """How far places (K, 3) lie off the middle of their sections along ``side`` (K, 3), 1 at the edge."""
+        flat = np.einsum("kix,kx->ki", self.basis[section], side)
+        wide = np.linalg.norm(np.einsum("kij,kj->ki", self.stretch[section], flat), axis=1)
+        off = np.abs(np.sum((places - self.middle[section]) * side, axis=1))
+        return np.asarray(off / np.maximum(wide, 1e-9))
+
+    def overlap(self, lines: TemplateLines, m: int, *, under: bool = False) -> float:
+        """How much a template's muscle lies in this one, 0 to 1; 0 where it does not.
+
+        With ``under`` it need only lie under it.
+        """
         belly = lines.half[m] >= BELLY * lines.half[m].max()
         places = lines.centre[m][belly]
         section, beside = self.section(places)
-        radius = np.linalg.norm(self.on_circle(places, section), axis=1)
+        if under:
+            radius = self.aside(places, lines.side[m][belly], section)
+        else:
+            radius = np.linalg.norm(self.on_circle(places, section), axis=1)
         inside = beside & (radius <= WITHIN)
         if not inside.any():
             return 0.0
         alike = np.abs(np.sum(lines.along[m][belly] * self.axes.along[section], axis=1))[inside].mean()
         step = lines.length[m] * (lines.t[1] - lines.t[0])
         shared = inside.sum() * step / min(belly.sum() * step, self.length)
-        if alike < ALIKE or shared < OVERLAP:
+        if alike < (CALLED_ALIKE if under else ALIKE) or shared < (CALLED_OVERLAP if under else OVERLAP):
             return 0.0
-        face = self.face(lines.points[m], lines.out[m], lines.t)
+        face = self.face_over(lines, m)
         outer = lines.scale[m] * lines.half[m] + np.sum(
             (lines.centre[m] - lines.points[m]) * lines.out[m], axis=1
         )
         thick = float(lines.scale[m] * lines.half[m].max())
-        if len(face.t) < 5:
+        if len(face.t) < (CALLED_SEEN if under else SEEN):
             return 0.0
         below = float(np.median(face.height - np.interp(face.t, lines.t, outer)))
-        if below > UNDER * 2.0 * thick or float(np.mean(lines.out[m] @ self.outward)) < 0.5:
+        deepest = (CALLED_UNDER if under else UNDER) * 2.0 * thick
+        if below > deepest or float(np.mean(lines.out[m] @ self.outward)) < 0.5:
             return 0.0
         return float(
             min(shared, 1.0) * alike * np.exp(-max(below, 0.0) / thick) / (1.0 + radius[inside].mean())
         )
+
+    def face_over(self, lines: TemplateLines, m: int) -> Face:
+        """The outer face over a template's muscle; of flat ellipses over its belly, as its ends lie deep."""
+        on = lines.half[m] >= BELLY * lines.half[m].max() if self.flat else np.ones(len(lines.t), bool)
+        face = self.face(lines.points[m][on], lines.out[m][on], lines.t[on])
+        return face._replace(every=lines.t)
 
     def face(self, points: Floats, out: Floats, t: Floats) -> Face:
         """How far along ``out`` (K, 3) from a path's points (K, 3) the outer face of the ellipses lies."""
