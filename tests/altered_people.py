@@ -87,6 +87,35 @@ def part(character: Character, joints: Sequence[str], skin: Sequence[str]) -> Ch
     return replace(character, skeleton=fewer, meshes=(cut,), motions=(), cache=None)
 
 
+def without_joints(character: Character, words: Sequence[str]) -> Character:
+    """A person of one skinned mesh without the joints that have a word in their names, nor any below them.
+
+    Their skin follows the joint above.
+    """
+    skeleton, body = character.skeleton, character.body()
+    assert body.weights is not None
+    gone = np.zeros(skeleton.joint_count, bool)
+    for joint, name in enumerate(skeleton.names):
+        parent = int(skeleton.parents[joint])
+        gone[joint] = any(word in name for word in words) or (parent >= 0 and gone[parent])
+    heir = np.arange(skeleton.joint_count)
+    for joint in np.flatnonzero(gone).tolist():
+        heir[joint] = heir[skeleton.parents[joint]]
+    kept = np.flatnonzero(~gone)
+    new = np.cumsum(~gone) - 1
+    parents = skeleton.parents[kept]
+    fewer = Skeleton(
+        tuple(skeleton.names[j] for j in kept),
+        np.where(parents >= 0, new[parents], -1).astype(np.int32),
+        skeleton.bind_local[kept],
+        skeleton.rest_local[kept],
+        skeleton.tails[kept],
+    )
+    joints, weights = body.weights.padded()
+    table = weights_from_table(new[heir[joints]], weights, len(kept), body.name)
+    return replace(character, skeleton=fewer, meshes=(replace(body, weights=table),), motions=(), cache=None)
+
+
 def _chain(skeleton: Skeleton, joint: int) -> list[int]:
     """A joint and all above it."""
     chain = [joint]

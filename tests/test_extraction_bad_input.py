@@ -19,6 +19,8 @@ from ecorche.body.character import Character
 from ecorche.errors import EcorcheError, MeshError
 from ecorche.io.formats import read_character
 from ecorche.muscles.extraction.build import Extraction, extract_muscles
+from ecorche.muscles.extraction.limb_ends import limb_end
+from ecorche.muscles.extraction.regions import joined
 from ecorche.skeleton.naming import recognise
 from ecorche.skeleton.skeleton import Skeleton, local_from_world, world_from_local
 from ecorche.skin.weights import weights_from_table
@@ -243,15 +245,63 @@ def test_a_bone_without_length_is_left_out_with_the_reason(data: Path, name: str
         assert any("no length" in reason for reason in reasons)
 
 
-def test_a_limb_that_ends_in_its_knee_or_elbow_says_so(data: Path) -> None:
-    """Without hands and feet no joint tells where forearm and lower leg end."""
+HANDS_AND_FEET = "Hand", "Thumb", "Finger", "Foot", "Toe"
+
+
+@pytest.mark.parametrize("tips", [True, False])
+def test_without_joints_of_hands_and_feet_calves_and_forearms_are_found(data: Path, tips: bool) -> None:
+    """File or skin say where forearm and lower leg end; hands and feet are skin of theirs then."""
+    fewer = altered_people.without_joints(man(data), HANDS_AND_FEET)
+    if not tips:
+        blunt = replace(fewer.skeleton, tails=np.full_like(fewer.skeleton.tails, np.nan))
+        fewer = replace(fewer, skeleton=blunt)
+    extraction = found(fewer)
+    assert names(extraction) == names(found_on_man(data))
+    before = {m.name: m for m in found_on_man(data).muscles}
+    for muscle in extraction.muscles:
+        if muscle.name.startswith(("forearm", "lower leg")):
+            assert muscle.joints[0] != muscle.joints[1]  # it changes its length
+            thickest = [m.rings.half_axes.max() for m in (muscle, before[muscle.name])]
+            assert thickest[0] == pytest.approx(thickest[1], abs=4e-3)
+    said = dict(extraction.left_out)
+    for limb in ("forearm, left", "forearm, right", "lower leg, left", "lower leg, right"):
+        assert "hand or foot if any" in said[f"what follows {limb}"]
+
+
+@pytest.mark.parametrize(
+    ("joint", "end", "off"), [("LeftForeArm", "LeftHand", 0.02), ("RightLeg", "RightFoot", 0.07)]
+)
+def test_a_limb_ends_where_its_skin_is_thinnest(data: Path, joint: str, end: str, off: float) -> None:
+    """Which at a leg is a hand's breadth above the joint of the ankle."""
+    whole = man(data).skeleton
+    fewer = altered_people.without_joints(man(data), HANDS_AND_FEET)
+    blunt = replace(fewer.skeleton, tails=np.full_like(fewer.skeleton.tails, np.nan))
+    body = fewer.body()
+    assert body.weights is not None
+    skin = joined(body.mesh.points, body.mesh.triangles(), body.weights.padded())
+    number = blunt.index(joint)
+    weights = skin.joints, skin.shares
+    there = limb_end(blunt, number, skin.points, skin.triangles, weights)
+    assert there is not None
+    assert np.linalg.norm(there - whole.bind_world[whole.index(end), :3, 3]) < off
+    nobody = np.zeros_like(skin.shares)
+    assert limb_end(blunt, number, skin.points, skin.triangles, (skin.joints, nobody)) is None
+    tip = limb_end(fewer.skeleton, number, skin.points, skin.triangles, weights)
+    assert tip is not None
+    np.testing.assert_allclose(tip, fewer.skeleton.tail_positions()[number], atol=1e-9)
+
+
+def test_stumps_are_limbs_up_to_their_ends_and_none_where_no_skin_is(data: Path) -> None:
     upper = ["Head", "LeftForeArm", "RightForeArm", "LeftLeg", "RightLeg"]
-    gone = ("Hand", "Thumb", "Finger", "Foot", "Toe")
-    rest = [name for name in man(data).skeleton.names if not any(word in name for word in gone)]
-    cut = found(altered_people.part(man(data), upper, rest))
-    said = dict(cut.left_out)
-    assert all("no joint says where it ends" in said[name] for name in upper[1:])
-    assert not any("lower leg" in name or "forearm" in name for name in names(cut))
+    for skin_goes, count in ((HANDS_AND_FEET, 4), ((*HANDS_AND_FEET, "ForeArm", "LeftLeg", "RightLeg"), 0)):
+        rest = [name for name in man(data).skeleton.names if not any(word in name for word in skin_goes)]
+        cut = altered_people.part(man(data), upper, rest)
+        blunt = replace(cut.skeleton, tails=np.full_like(cut.skeleton.tails, np.nan))
+        extraction = found(replace(cut, skeleton=blunt))
+        ends = {n.rsplit(" ", 2)[0] for n in names(extraction) if "lower leg" in n or "forearm" in n}
+        assert len(ends) == count // 2
+        refused = [name for name, reason in extraction.left_out if "no joint says where it ends" in reason]
+        assert refused == ([] if count else ["LeftForeArm", "LeftLeg", "RightForeArm", "RightLeg"])
 
 
 def test_what_is_refused_on_one_side_costs_the_other_nothing(data: Path) -> None:

@@ -83,7 +83,7 @@ def limb_muscle(
         bone.after >= 0 and rings.along[-1] >= min(region[1], 1.0) - 1.5 * NEAR,
     )
     if not any(crosses):
-        nearer_start = rings.along[0] - region[0] < region[1] - rings.along[-1]
+        nearer_start = bone.after < 0 or rings.along[0] - region[0] < region[1] - rings.along[-1]
         crosses = bone.before >= 0 and nearer_start, bone.after >= 0 and not nearer_start
     bends_at_end = bool(crosses[1] and (first or not crosses[0]))
     kinds: tuple[Crossing, Crossing] = ("free", "bends") if bends_at_end else ("bends", "free")

@@ -5,13 +5,14 @@ text leaves open which bones are limbs and whose a curve is where a plane cuts m
 what `trunk_plan` says (by name on people, by pairs of chains on creatures); a bone runs from hinge to
 hinge, twist joints on the way belong to it. From shoulder or hip on all animals with legs have two long
 bones with muscles; what follows is hand or foot, however long, and only tendons run there: with other short
-ends of chains it is left to plain skinning, and it is said so. Of the curves in a plane the largest counts
+ends of chains it is left to plain skinning, and it is said so. A second bone that no joint ends, ends where
+`limb_ends` says. Of the curves in a plane the largest counts
 that is closed, goes round the bone and moves with it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -52,7 +53,8 @@ RISE = 1.02
 ALONE = "limb"
 """Kind of a limb without a trunk, of which nobody knows what bone it begins with."""
 HAND_OR_FOOT = "hand or foot, or too short for muscles to show: left to plain skinning"
-NO_END = "no joint says where it ends, such as a hand or foot: left to plain skinning"
+NO_END = "no joint says where it ends, such as a hand or foot, nor does the skin: left to plain skinning"
+BEYOND_END = "hand or foot if any: left to plain skinning; not a joint but the bone's tip or the skin ends it"
 LIMBS = {"shoulder": "upper arm", "elbow": "forearm", "hip": "thigh", "knee": "lower leg"}
 """What people call the bone that begins at a joint."""
 
@@ -101,8 +103,13 @@ LeftOut = tuple[str, str]
 """What was left to plain skinning, and why."""
 
 
-def limb_bones(skeleton: Skeleton, naming: Naming, plan: TrunkPlan) -> tuple[list[LimbBone], list[LeftOut]]:
-    """The bones of all limbs, and the ends of limbs that are left to plain skinning with the reason."""
+def limb_bones(
+    skeleton: Skeleton, naming: Naming, plan: TrunkPlan, end_of: Callable[[int], Floats | None]
+) -> tuple[list[LimbBone], list[LeftOut]]:
+    """The bones of all limbs, and the ends of limbs that are left to plain skinning with the reason.
+
+    ``end_of`` gives where the bone of a joint without joints below ends [m], (3,), or None.
+    """
     bones: list[LimbBone] = []
     left_out: list[LeftOut] = []
     heads = skeleton.bind_world[:, :3, 3]
@@ -117,26 +124,56 @@ def limb_bones(skeleton: Skeleton, naming: Naming, plan: TrunkPlan) -> tuple[lis
             left_out.append((root.name, "the limb's joints all lie in one place"))
             continue
         for number, length in enumerate(lengths):
-            start, end = hinges[number], hinges[number + 1]
-            known = (naming.canonical[start] or "")[2:]
-            if naming.joint(f"{'lr'[root.side < 0]}_{root.kind}") is not None and known not in LIMBS:
+            if not _may_have_muscles(naming, root, hinges[number]) or length < SHORT * longest:
                 break
-            if length < SHORT * longest or (number >= LONG_BONES and root.kind != ALONE):
+            if number >= LONG_BONES and root.kind != ALONE:
                 break
-            before = hinges[number - 1] if number else root.girdle if root.girdle != root.ball else -1
-            if before < 0:
-                before = int(skeleton.parents[start])
-            name = LIMBS.get(known, skeleton.names[start])
-            side = {"l": "left", "r": "right"}[(naming.canonical[start] or "l")[0]] if known in LIMBS else ""
-            joints = _own_joints(skeleton, start, end)
-            front, outer = _directions(heads[end] - heads[start], plan, root.side)
-            bones.append(LimbBone(name, side, joints, heads[start], heads[end], before, end, front, outer))
+            bones.append(_bone(skeleton, naming, plan, root, hinges, number, heads[hinges[number + 1]]))
         else:
             number = len(lengths)
-        rest = [skeleton.names[j] for j in hinges[number:]]
-        endless = number == len(lengths) < LONG_BONES and root.kind != ALONE
-        left_out.append((", ".join(rest), NO_END if endless else HAND_OR_FOOT))
+        last = hinges[number]
+        if (
+            number == len(lengths) < LONG_BONES
+            and root.kind != ALONE
+            and _may_have_muscles(naming, root, last)
+        ):
+            tip = end_of(last)
+            if tip is None or np.linalg.norm(tip - heads[last]) < SHORT * longest:
+                left_out.append((skeleton.names[last], NO_END))
+            else:
+                bones.append(_bone(skeleton, naming, plan, root, hinges, number, tip))
+                left_out.append((f"what follows {bones[-1].full_name}", BEYOND_END))
+            continue
+        left_out.append((", ".join(skeleton.names[j] for j in hinges[number:]), HAND_OR_FOOT))
     return bones, left_out
+
+
+def _may_have_muscles(naming: Naming, root: LimbRoot, joint: int) -> bool:
+    """Whether a joint of a limb is none that is known to be a hand's or foot's."""
+    known = (naming.canonical[joint] or "")[2:]
+    return naming.joint(f"{'lr'[root.side < 0]}_{root.kind}") is None or known in LIMBS
+
+
+def _bone(
+    skeleton: Skeleton,
+    naming: Naming,
+    plan: TrunkPlan,
+    root: LimbRoot,
+    hinges: Sequence[int],
+    number: int,
+    tip: Floats,
+) -> LimbBone:
+    """The bone of a limb from one of its hinges to a tip [m], (3,)."""
+    start, end = hinges[number], hinges[number + 1] if number + 1 < len(hinges) else -1
+    before = hinges[number - 1] if number else root.girdle if root.girdle != root.ball else -1
+    if before < 0:
+        before = int(skeleton.parents[start])
+    known = (naming.canonical[start] or "")[2:]
+    name = LIMBS.get(known, skeleton.names[start])
+    side = {"l": "left", "r": "right"}[(naming.canonical[start] or "l")[0]] if known in LIMBS else ""
+    head = skeleton.bind_world[start, :3, 3]
+    front, outer = _directions(tip - head, plan, root.side)
+    return LimbBone(name, side, joints_between(skeleton, start, end), head, tip, before, end, front, outer)
 
 
 def lone_limbs(skeleton: Skeleton) -> TrunkPlan | None:
@@ -187,8 +224,8 @@ def _hinges(skeleton: Skeleton, naming: Naming, ball: int) -> list[int]:
     return hinges
 
 
-def _own_joints(skeleton: Skeleton, start: int, end: int) -> tuple[int, ...]:
-    """The joints from one hinge down to the next, side branches included, the next excluded."""
+def joints_between(skeleton: Skeleton, start: int, end: int) -> tuple[int, ...]:
+    """The joints from one hinge down to the next, side branches included, the next (−1: none) excluded."""
     own, waiting = [], [start]
     while waiting:
         joint = waiting.pop()
@@ -233,17 +270,40 @@ def limb_cuts(
         region: Number of its region.
         pieces: The piece of skin each vertex is of, (V,); None where all is one.
     """
-    axis, length = bone.axis, bone.length
-    own = triangles[(moved[triangles] > OVERLAP).any(axis=1)]
-    if not len(own):
+    if not (moved > OVERLAP).any():
         return "no skin moves with it"
-    x = bone.front
-    frame = np.stack([x, np.cross(axis, x), axis])
+    cuts = sections(bone.start, bone.end - bone.start, bone.front, points, triangles, moved, region, pieces)
+    if len(cuts) < FEWEST_SECTIONS:
+        return (
+            f"only {len(cuts)} closed sections go round it alone, {FEWEST_SECTIONS} are needed: its skin is"
+            " open, or one with the trunk's"
+        )
+    return _between_necks(cuts)
+
+
+def sections(
+    start: Floats,
+    way: Floats,
+    front: Floats,
+    points: Floats,
+    triangles: Ints,
+    moved: Floats,
+    region: int = 0,
+    pieces: Ints | None = None,
+) -> list[Cut]:
+    """The longest run of closed sections across a bone that goes from a start so far [m], (3,) each.
+
+    ``front`` is square to it; the rest is as of `limb_cuts`.
+    """
+    length = float(np.linalg.norm(way))
+    axis = way / length
+    own = triangles[(moved[triangles] > OVERLAP).any(axis=1)]
+    frame = np.stack([front, np.cross(axis, front), axis])
     shares = np.arange(-BEYOND, 1.0 + BEYOND + 0.5 * SPACING, SPACING)
-    found = contours(points, own, (points - bone.start) @ axis, shares * length)
+    found = contours(points, own, (points - start) @ axis, shares * length)
     cuts: list[Cut] = []
     for share, curves in zip(shares, found.levels, strict=True):
-        origin = bone.start + share * length * axis
+        origin = start + share * length * axis
         best: tuple[float, Floats, int] | None = None
         for curve in curves:
             flat = (curve.points - origin) @ frame[:2].T
@@ -255,13 +315,12 @@ def limb_cuts(
             even = _evenly(best[1], origin, frame)
             flat = (even - origin) @ frame[:2].T
             cuts.append(Cut(region, len(cuts), float(share), origin, frame, even, flat, True, piece=best[2]))
-    cuts = _longest_run(cuts)
-    if len(cuts) < FEWEST_SECTIONS:
-        return (
-            f"only {len(cuts)} closed sections go round it alone, {FEWEST_SECTIONS} are needed: its skin is"
-            " open, or one with the trunk's"
-        )
-    return _between_necks(cuts)
+    return _longest_run(cuts)
+
+
+def girths(cuts: Sequence[Cut]) -> Floats:
+    """How long the way round each section is [m]."""
+    return np.array([np.linalg.norm(np.roll(c.flat, -1, axis=0) - c.flat, axis=1).sum() for c in cuts])
 
 
 def _is_own(curve: Contour, flat: Floats, moved: Floats) -> bool:
@@ -317,7 +376,7 @@ def _longest_run(cuts: Sequence[Cut]) -> list[Cut]:
 
 def _between_necks(cuts: list[Cut]) -> list[Cut]:
     """The sections from the neck near the start to the neck near the end, numbered anew."""
-    girth = np.array([np.linalg.norm(np.roll(c.flat, -1, axis=0) - c.flat, axis=1).sum() for c in cuts])
+    girth = girths(cuts)
     head, tail = max(int(NECK_FROM_START * len(cuts)), 1), max(int(NECK_FROM_END * len(cuts)), 1)
     first, last = int(np.argmin(girth[:head])), len(cuts) - tail + int(np.argmin(girth[-tail:]))
     if min(girth[: first + 1].max(), girth[first:].max()) < RISE * girth[first]:

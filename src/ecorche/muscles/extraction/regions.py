@@ -19,6 +19,7 @@ from ecorche.muscles.extraction.attach import limb_muscle
 from ecorche.muscles.extraction.bump import Bump, Cut
 from ecorche.muscles.extraction.bumps import limb_bumps
 from ecorche.muscles.extraction.ellipses import Ellipse, bump_ellipse
+from ecorche.muscles.extraction.limb_ends import limb_end
 from ecorche.muscles.extraction.limbs import LeftOut, LimbBone, limb_bones, limb_cuts, lone_limbs, membership
 from ecorche.muscles.extraction.linking import LONG, PROMINENT
 from ecorche.muscles.extraction.pieces import pieces_of
@@ -150,7 +151,10 @@ def _limb_regions(
             left_out.append(("limbs", "no joint is apart from another"))
             return
         plan = alone
-    bones, ends = limb_bones(skeleton, naming, plan)
+    weights = skin.joints, skin.shares
+    bones, ends = limb_bones(
+        skeleton, naming, plan, lambda joint: limb_end(skeleton, joint, skin.points, skin.triangles, weights)
+    )
     left_out += ends
     balls = {root.ball for root in plan.roots}
     pieces = pieces_of(skin.triangles, len(skin.points))
