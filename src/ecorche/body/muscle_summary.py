@@ -15,10 +15,10 @@ from ecorche.base.rotations import xyzw_from_axis_angle
 from ecorche.base.transforms import compose
 from ecorche.body.character import Character
 from ecorche.body.compile import Body, compile_body
+from ecorche.body.joint_limits import joint_limits
 from ecorche.body.lines import BodyLines
 from ecorche.body.lofts import BodyLofts
 from ecorche.body.muscles import BodyMuscles
-from ecorche.body.rig import joint_models
 from ecorche.document.files import Rig
 from ecorche.errors import EcorcheError
 from ecorche.muscles.line_muscle import LineMuscle
@@ -32,10 +32,8 @@ from ecorche.muscles.musculature import Musculature
 from ecorche.muscles.scapula import VirtualScapula, difference_with
 from ecorche.muscles.volume import contract
 from ecorche.skeleton.enforce_limits import enforce_limits
-from ecorche.skeleton.human_limits import human_joints
 from ecorche.skeleton.kinematics import difference_from_bind
 from ecorche.skeleton.motion import Motion
-from ecorche.skeleton.naming.recognise import Naming, recognise
 from ecorche.skeleton.skeleton import Skeleton
 
 Floats = npt.NDArray[np.float64]
@@ -324,12 +322,11 @@ def _poses(character: Character, rig: Rig, motion: Motion | None, body: Body) ->
     """What the ranges are told over, and its poses, ``parent_from_joint`` (poses, joints, 4, 4) each."""
     if motion is not None:
         return f"motion {motion.name!r}", iter([motion.local])
-    naming = recognise(character.skeleton, rig.spec.skeleton.mapping or None)
-    if any(naming.canonical):
+    if joint_limits(character.skeleton, rig, rig.spec.skeleton.mapping or None).models:
         crossed = _crossed(character.skeleton, body)
         return (
             "each joint's limits, one joint at a time from bind",
-            _through_limits(character, rig, naming, crossed),
+            _through_limits(character, rig, crossed),
         )
     if character.motions:
         return "the character's own clips", (clip.local for clip in character.motions)
@@ -371,22 +368,16 @@ def _rides_on(skeleton: Skeleton, scapulae: Sequence[VirtualScapula]) -> npt.NDA
     return np.array([*range(skeleton.joint_count), *(scapula.girdle for scapula in scapulae)])
 
 
-def _through_limits(
-    character: Character, rig: Rig, naming: Naming, crossed: npt.NDArray[np.bool_]
-) -> Iterator[Floats]:
-    """Each named joint that a muscle crosses, turned all ways about bind and brought within its limits."""
+def _through_limits(character: Character, rig: Rig, crossed: npt.NDArray[np.bool_]) -> Iterator[Floats]:
+    """Each joint with limits that a muscle crosses, turned all ways about bind and brought within them."""
     skeleton = character.skeleton
-    models = human_joints(name for name in naming.canonical if name is not None)
-    for own_name, model in joint_models(rig).items():
-        canonical = naming.canonical[skeleton.index(own_name)]
-        if canonical is not None:
-            models[canonical] = model
+    limits = joint_limits(skeleton, rig, rig.spec.skeleton.mapping or None)
     angles = np.radians(np.arange(-165.0, 166.0, STEP))
     axes = np.concatenate([np.eye(3), [[1.0, 1.0, 0.0], [1.0, -1.0, 0.0], [1.0, 0.0, 1.0], [1.0, 0.0, -1.0]]])
     axes /= np.linalg.norm(axes, axis=1, keepdims=True)
     turns = compose(np.zeros(3), xyzw_from_axis_angle(axes[:, None], angles)).reshape(-1, 4, 4)
-    for joint, name in enumerate(naming.canonical):
-        if name is None or name not in models or skeleton.parents[joint] < 0 or not crossed[joint]:
+    for joint, name in enumerate(limits.names):
+        if name is None or name not in limits.models or skeleton.parents[joint] < 0 or not crossed[joint]:
             continue
         local = np.tile(skeleton.bind_local, (len(turns), 1, 1, 1))
         # about the world's axes, so that all rigs turn alike
@@ -394,7 +385,7 @@ def _through_limits(
         local[:, joint, :3, :3] = local[:, joint, :3, :3] @ np.linalg.inv(frame) @ turns[:, :3, :3] @ frame
         clamped, _ = enforce_limits(
             Motion("limits", skeleton, np.arange(float(len(turns))), local),
-            naming.canonical,
-            {name: models[name]},
+            limits.names,
+            {name: limits.models[name]},
         )
         yield clamped.local

@@ -7,17 +7,17 @@ from dataclasses import dataclass, replace
 
 from ecorche.body.character import Character
 from ecorche.body.compile import compile_body, of_its_type
+from ecorche.body.joint_limits import joint_limits
 from ecorche.body.live_frames import LiveFrames
 from ecorche.body.preroll import with_preroll, with_samples
-from ecorche.body.rig import joint_models, require_bound
+from ecorche.body.rig import require_bound
 from ecorche.body.take import Take
 from ecorche.document.files import Rig
 from ecorche.dynamics.setting import Dynamics, dynamics_named
-from ecorche.errors import MotionError, SkeletonError
+from ecorche.errors import MotionError
 from ecorche.muscles.activation import ActivationSource
 from ecorche.muscles.moving_scapulae import with_moving_scapulae
 from ecorche.skeleton.enforce_limits import LimitReport, enforce_limits
-from ecorche.skeleton.human_limits import human_joints
 from ecorche.skeleton.motion import Motion, bind_pose
 from ecorche.skeleton.naming import Naming, recognise
 from ecorche.skeleton.naming.vocabulary import RADIOULNAR
@@ -156,15 +156,4 @@ def _within_limits(
     motion: Motion, character: Character, rig: Rig | None, mapping: Mapping[str, str] | None
 ) -> tuple[Motion, LimitReport]:
     """The motion within the limits of the rig's joint models, and of a human's joints elsewhere."""
-    canonical = recognise(character.skeleton, mapping).canonical
-    models = human_joints(name for name in canonical if name is not None)
-    for name, model in ({} if rig is None else joint_models(rig)).items():
-        known_as = canonical[character.skeleton.index(name)]
-        if known_as is None:
-            raise SkeletonError(
-                f"joint {name!r} has limits but no canonical name",
-                where=character.name,
-                remedy="Give it one in the mapping",
-            )
-        models[known_as] = model
-    return enforce_limits(motion, canonical, models)
+    return enforce_limits(motion, *joint_limits(character.skeleton, rig, mapping))

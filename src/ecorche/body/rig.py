@@ -118,17 +118,13 @@ def _joint_problems(rig: Rig, character: Character) -> list[str]:
     skeleton, spec = character.skeleton, rig.spec.skeleton
     try:
         named = {j: c for j, c in spec.mapping.items() if j in skeleton.names}
-        canonical = recognise(skeleton, named).canonical
+        recognise(skeleton, named)
         joint_models(rig)
     except SkeletonError as error:
         return [f"skeleton.mapping: {error.what}. {error.remedy}"]
     except DocumentError as error:
         return [f"{str(error.where).removeprefix(f'{rig.source}, ')}: {error.what}. {error.remedy}"]
-    return [
-        f"skeleton.joints edits joint {name!r}, which has no canonical name. Give it one in skeleton.mapping"
-        for name in spec.joints
-        if name in skeleton.names and canonical[skeleton.index(name)] is None
-    ]
+    return []
 
 
 def _muscle_problems(rig: Rig, character: Character) -> list[str]:

@@ -1,8 +1,10 @@
 """Poses that a character may take: what is learnt from poses is learnt from these.
 
 Every joint turns about an axis of its own by an angle of its own, up to `WIDEST` where the joint's limits are
-known (a human's, or the rig's), and is then brought within them; else up to `UNKNOWN`. Of the character's
-own clips some frames are added: they are poses somebody meant.
+known (the rig's, or a human's), and is then brought within them. Where nobody knows them it is up to
+`UNKNOWN` on a creature, and up to `BESIDE` on a character whose joints are known by name: there such a joint
+helps another, as a twist joint or half a pelvis does. Of the character's own clips some frames are added:
+they are poses somebody meant.
 """
 
 from __future__ import annotations
@@ -14,10 +16,9 @@ import numpy.typing as npt
 
 from ecorche.base import rotations, transforms
 from ecorche.body.character import Character
-from ecorche.body.rig import joint_models
+from ecorche.body.joint_limits import joint_limits
 from ecorche.document.files import Rig
 from ecorche.skeleton.enforce_limits import enforce_limits
-from ecorche.skeleton.human_limits import human_joints
 from ecorche.skeleton.motion import Motion
 from ecorche.skeleton.naming.recognise import recognise
 
@@ -26,7 +27,9 @@ Floats = npt.NDArray[np.float64]
 WIDEST = np.radians(150.0)
 """The widest turn of a joint with limits, before it is brought within them."""
 UNKNOWN = np.radians(50.0)
-"""The widest turn of a joint whose limits nobody knows."""
+"""The widest turn of a joint whose limits nobody knows, where no joint is known by name."""
+BESIDE = np.radians(10.0)
+"""The widest turn of a joint without a name and limits beside others that have a name, or that only helps."""
 RATE = 24.0
 
 
@@ -48,23 +51,22 @@ def sample_poses(
         motions: Motions on the character's skeleton whose frames are added; None takes its own clips.
     """
     skeleton = character.skeleton
-    canonical = recognise(skeleton, (rig.spec.skeleton.mapping or None) if rig else None).canonical
-    models = human_joints(name for name in canonical if name is not None)
-    for joint, model in ({} if rig is None else joint_models(rig)).items():
-        known_as = canonical[skeleton.index(joint)]
-        if known_as is not None:
-            models[known_as] = model
-    limited = np.array([name in models for name in canonical])
+    mapping = (rig.spec.skeleton.mapping or None) if rig else None
+    naming = recognise(skeleton, mapping)
+    limits = joint_limits(skeleton, rig, mapping)
+    helping = np.array([role != "joint" for role in naming.roles]) | any(naming.canonical)
+    limited = [name in limits.models for name in limits.names]
+    widest = np.where(limited, WIDEST, np.where(helping, BESIDE, UNKNOWN))
     rng = np.random.default_rng(seed)
     axes = rotations.normalise(rng.normal(size=(count, skeleton.joint_count, 3)))
     # some poses are far from bind in all joints, some in few, some are near it
-    angles = rng.uniform(0.0, 1.0, (count, skeleton.joint_count)) * np.where(limited, WIDEST, UNKNOWN)
+    angles = rng.uniform(0.0, 1.0, (count, skeleton.joint_count)) * widest
     angles *= np.sqrt(rng.uniform(0.0, 1.0, (count, 1)))
     angles *= rng.uniform(0.0, 1.0, angles.shape) < 0.7
     turns = transforms.compose(np.zeros(3), rotations.xyzw_from_axis_angle(axes, angles))
     drawn = Motion("poses", skeleton, np.arange(count) / RATE, skeleton.bind_local @ turns)
-    if models:
-        drawn = enforce_limits(drawn, canonical, models)[0]
+    if limits.models:
+        drawn = enforce_limits(drawn, *limits)[0]
     own = character.motions if motions is None else motions
     frames = np.concatenate([np.zeros((0, *skeleton.bind_local.shape)), *(motion.local for motion in own)])
     chosen = np.unique(np.linspace(0, len(frames) - 1, min(count // 2, len(frames))).astype(np.int64))
