@@ -108,6 +108,21 @@ def test_where_nothing_shows_every_region_says_why(data: Path) -> None:
     assert str(refused.value).count("too short for muscles") == 1
 
 
+def test_a_region_whose_skin_follows_a_muscle_found_beside_it_says_so(data: Path) -> None:
+    """A man's hip that the top of his buttock reaches into, and a dog's thigh under the cap of its hip."""
+    for path, region, muscle in (
+        (muscular(data), "left hip", "abdomen back, left"),
+        (data / "dog" / "dog.xml", "upper_leg_L", "hip cap side, left"),
+    ):
+        lines = extraction_report(path)[1].lines()
+        nothing = [line for line in lines if line.endswith("no muscle shows there")]
+        assert not any(region in re.split("[:;] ", line) for line in nothing)
+        (told_of,) = (line for line in lines if line.startswith(f"{region}: no muscle shows in these"))
+        assert repr(muscle) in told_of
+    slim = extraction_report(data / "human" / "male_slim_cmu_mb.glb")[1].lines()
+    assert any("thigh, left" in line and line.endswith("no muscle shows there") for line in slim)
+
+
 def test_the_most_telling_are_kept(data: Path) -> None:
     man = person(muscular(data))
     _, report = extraction_report(muscular(data))

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ecorche.base.names import listed
 from ecorche.body.character import Character, SkinnedMesh
 from ecorche.body.lofted_specs import lofted_specs
 from ecorche.body.place_muscles import bind_points, rounded
@@ -21,6 +22,11 @@ from ecorche.muscles.lofted_actions import actions_of
 from ecorche.skeleton.naming.recognise import recognise
 from ecorche.skeleton.skeleton import Skeleton
 from ecorche.skin.weights import is_rigid
+
+LIES_IN = 0.02
+"""A muscle that lies on more than this share of a region's sections lies in it."""
+TOLD = 3
+"""So many names in one line of a report."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +57,11 @@ def _refusals(extraction: Extraction) -> list[str]:
     """Why some regions have no muscles, a sentence for each reason."""
     told = {extraction.regions[track.region] for track in extraction.tracks}
     told |= {region for region, _ in extraction.left_out}
-    silent = [(region, "no muscle shows there") for region in extraction.regions if region not in told]
+    silent = [
+        (region, _nothing_of_its_own(extraction, number))
+        for number, region in enumerate(extraction.regions)
+        if region not in told
+    ]
     regions: dict[str, list[str]] = {}
     for region, reason in (*extraction.left_out, *silent):
         regions.setdefault(reason, []).append(region)
@@ -60,6 +70,40 @@ def _refusals(extraction: Extraction) -> list[str]:
         + (reason if "plain skinning" in reason else f"left to plain skinning, {reason}")
         for reason, where in regions.items()
     ]
+
+
+def _nothing_of_its_own(extraction: Extraction, region: int) -> str:
+    """Why a region has no muscles: nothing shows there, or muscles found from another region lie there."""
+    others = _lying_in(extraction, region)
+    if not others:
+        return "no muscle shows there"
+    return (
+        f"no muscle shows in these sections themselves; found from beside, {listed(others, TOLD)}"
+        f" {'reaches' if len(others) == 1 else 'reach'} into them, the rest is left to plain skinning"
+    )
+
+
+def _lying_in(extraction: Extraction, region: int) -> list[str]:
+    """Muscles of other regions whose bumps lie on the skin that a region's sections cross."""
+    from scipy.spatial import cKDTree
+
+    curves = [cut.points for cut in extraction.cuts if cut.region == region]
+    if not curves:
+        return []
+    own = np.concatenate(curves)
+    found = []
+    for muscle, track in zip(extraction.muscles, extraction.tracks, strict=True):
+        bumps = [extraction.bumps[b] for b in track.bumps]
+        rows = [
+            extraction.cuts[b.cut].points[np.arange(b.first, b.last + 1) % len(extraction.cuts[b.cut].points)]
+            for b in bumps
+        ]
+        middles = np.array([row.mean(axis=0) for row in rows])
+        apart = np.median(np.linalg.norm(np.diff(middles, axis=0), axis=1)) if len(rows) > 1 else 0.0
+        near = np.asarray(cKDTree(np.concatenate(rows)).query(own)[0]) <= 0.5 * apart
+        if track.region != region and near.mean() > LIES_IN:
+            found.append(muscle.name)
+    return found
 
 
 def found_in_skin(character: Character, rig: Rig) -> Extraction:
