@@ -15,11 +15,13 @@ from typer.testing import CliRunner
 from ecorche.base.signed_pieces import SignedPieces
 from ecorche.body.character import Character
 from ecorche.body.compile import compile_body
+from ecorche.body.ecorche_surfaces import points_at_bind, surfaces_of
 from ecorche.body.edit_muscles import added, kept, marked, merged, moved_end, removed, resized
 from ecorche.body.lofted_specs import lofted_muscles_of
 from ecorche.body.muscle_summary import skin_moved_by
 from ecorche.body.painting import with_weights
 from ecorche.body.rig import check_rig, create_rig
+from ecorche.body.under_skin import outside
 from ecorche.cli.main import app
 from ecorche.document.files import Rig, read_rig, write_rig
 from ecorche.document.spec import RigSpec, SetAside
@@ -317,6 +319,28 @@ def test_an_end_moves_and_the_belly_stays(man: Character, rig: Rig) -> None:
         moved_end(rig, man, FRONT, "insertion", "LeftShoulder")
     with pytest.raises(EcorcheError, match="Choose origin or insertion"):
         moved_end(rig, man, FRONT, "middle", "LeftHand")
+
+
+def test_only_a_muscle_that_is_drawn_outside_is_said_to_leave_the_skin(man: Character, rig: Rig) -> None:
+    """Its bare ellipses, blended on to far bones, leave the skin by centimetres where nothing is drawn."""
+    skin = SignedPieces(man.body().mesh.points.astype(np.float64), man.body().mesh.triangles())
+    for edited in (
+        moved_end(rig, man, FRONT, "insertion", "LeftHand"),
+        resized(rig, man, FRONT, 3.0),
+        merged(rig, man, INNER, OUTER),
+    ):
+        name = next(n for n in (FRONT, INNER) if n in " ".join(edited.lines))
+        bare = surface_of(muscle_of(edited.rig, man, name), np.linspace(0.05, 0.95, 31), 24)
+        assert float(skin.depth(bare)[0].min()) < -0.005
+        body = compile_body(man, rig=edited.rig)
+        surfaces = surfaces_of(body)
+        drawn = points_at_bind(surfaces, body)[
+            surfaces.muscle == list(edited.rig.spec.muscles.lofted).index(name)
+        ]
+        out = -float(skin.depth(drawn.astype(np.float64))[0].min())
+        assert outside(edited.rig, man, name) == pytest.approx(max(out, 0.0), abs=1e-6)
+        assert out < 0.001
+        assert not any("leaves the skin" in line for line in edited.lines)
 
 
 def test_template_muscles_are_told_where_they_are_edited(data: Path) -> None:

@@ -38,7 +38,6 @@ from ecorche.muscles.extraction.marked import MARKED, marked_muscle
 from ecorche.muscles.extraction.redrawn import merged as merged_muscles
 from ecorche.muscles.extraction.redrawn import reattached
 from ecorche.muscles.extraction.redrawn import resized as resized_muscle
-from ecorche.muscles.lofted import LoftedMuscle
 from ecorche.muscles.lofted_actions import actions_of
 from ecorche.muscles.paths import paths_at
 from ecorche.muscles.scapula import with_scapulae
@@ -150,10 +149,11 @@ def merged(rig: Rig, character: Character, one: str, other: str, name: str | Non
     lines = [f"merged {one!r} and {other!r}: {called!r}"]
     if first.painted or second.painted:
         lines.append("painted weights of the two went; those of the new muscle are found")
-    out = outside(joined, skin_of(character, rig)[0])
+    edited = with_muscles(rig, rig.spec.muscles.named, lofted)
+    out = outside(edited, character, called)
     if out > SHOWN:
         lines.append(f"it leaves the skin by up to {1e3 * out:.0f} mm between the two")
-    return Edited(with_muscles(rig, rig.spec.muscles.named, lofted), tuple(lines))
+    return Edited(edited, tuple(lines))
 
 
 def marked(rig: Rig, character: Character, mask: npt.ArrayLike, name: str) -> Edited:
@@ -244,9 +244,9 @@ def resized(rig: Rig, character: Character, name: str, factor: float) -> Edited:
     if name in spec.named:
         thick = _resized_spindle(spec.named[name], factor)
         return Edited(with_muscles(rig, {**spec.named, name: thick}, spec.lofted), (line,))
-    before = found_muscle(rig, character, name)
-    muscle = resized_muscle(before, factor)
-    return Edited(with_found(rig, character, muscle), (line, *_further_out(muscle, before, character, rig)))
+    muscle = resized_muscle(found_muscle(rig, character, name), factor)
+    edited = with_found(rig, character, muscle)
+    return Edited(edited, (line, *_further_out(edited, rig, character, name)))
 
 
 def moved_end(rig: Rig, character: Character, name: str, end: str, joint: str) -> Edited:
@@ -270,14 +270,14 @@ def moved_end(rig: Rig, character: Character, name: str, end: str, joint: str) -
     moved = replace(moved, actions=actions_of(moved, character.skeleton))
     far = float(np.linalg.norm(moved.ends[which] - muscle.ends[which]))
     line = f"the {end} of {name!r} is on {joint!r} now, {1e3 * far:.0f} mm from where it was"
-    return Edited(with_found(rig, character, moved), (line, *_further_out(moved, muscle, character, rig)))
+    edited = with_found(rig, character, moved)
+    return Edited(edited, (line, *_further_out(edited, rig, character, name)))
 
 
-def _further_out(muscle: LoftedMuscle, before: LoftedMuscle, character: Character, rig: Rig) -> list[str]:
+def _further_out(rig: Rig, before: Rig, character: Character, name: str) -> list[str]:
     """A sentence where a changed muscle leaves the skin and did not before."""
-    skin, _ = skin_of(character, rig)
-    out = outside(muscle, skin)
-    if out <= outside(before, skin) + SHOWN:
+    out = outside(rig, character, name)
+    if out <= SHOWN or out <= outside(before, character, name) + SHOWN:
         return []
     return [f"it leaves the skin by up to {1e3 * out:.0f} mm"]
 

@@ -27,9 +27,20 @@ def skin_of(character: Character, rig: Rig) -> tuple[SignedPieces, float]:
     return SignedPieces(bind_points(character, body), body.mesh.triangles()), tissue
 
 
-def outside(muscle: LoftedMuscle, skin: SignedPieces) -> float:
-    """How far a muscle reaches out of the skin [m]; 0 where it does not."""
-    depth, _ = skin.depth(_surface(muscle))
+def outside(rig: Rig, character: Character, name: str) -> float:
+    """How far a muscle found in a rig's skin, as it is drawn at bind, reaches out of it [m]; 0 where not.
+
+    Drawn, it lies in the flesh, and tapers on to bones within it (`skin.flesh_weights`).
+    """
+    from ecorche.body.compile import compile_body
+    from ecorche.body.ecorche_surfaces import EcorcheSurfaces, points_at_bind
+    from ecorche.body.edited_rig import with_muscles
+
+    alone = with_muscles(rig, {}, {name: rig.spec.muscles.lofted[name].model_copy(update={"joins": None})})
+    body = compile_body(character, rig=alone)
+    assert body.lofts is not None  # the rig has such a muscle
+    points = points_at_bind(EcorcheSurfaces(None, body.lofts.lofts), body)
+    depth, _ = skin_of(character, rig)[0].depth(points.astype(np.float64))
     return max(-float(depth.min()), 0.0)
 
 
