@@ -8,10 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from altered_people import scaled
 from conftest import Figure
 from ecorche.base import transforms
 from ecorche.body.as_joints import jointed_character, skinned_as, with_muscle_joints
-from ecorche.body.joint_error import half_scale_error, joint_errors
+from ecorche.body.joint_error import half_scale_error, joint_errors, least_move
 from ecorche.body.sample_poses import sample_poses
 from ecorche.errors import SkeletonError
 from ecorche.skeleton.kinematics import difference_from_bind
@@ -130,3 +131,10 @@ def test_limbs_that_are_scaled_unevenly_at_bind_are_refused(data: Path) -> None:
     scaled[0, :3, :3] *= [1.0, 1.2, 1.0]
     with pytest.raises(SkeletonError, match="unevenly"):
         with_muscle_joints(replace(own, bind_local=scaled), jointed(data / MAN).muscles)
+
+
+def test_what_counts_as_moved_goes_with_the_characters_size(data: Path) -> None:
+    made = jointed(data / MAN)
+    assert least_move(made) == pytest.approx(1e-5, rel=0.15)
+    dwarf = replace(made, character=scaled(made.character, 0.01))
+    assert least_move(dwarf) == pytest.approx(0.01 * least_move(made), rel=1e-5)

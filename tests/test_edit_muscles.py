@@ -148,6 +148,8 @@ def test_a_merged_muscle_covers_both(man: Character, rig: Rig) -> None:
     before = compile_body(man, rig=rig)
     over = np.maximum(skin_moved_by(before, INNER), skin_moved_by(before, OUTER)) > 0.9
     assert (weight[over] > 0.5).mean() > 0.9
+    with pytest.raises(EcorcheError, match="there is no muscle 'nobody'"):
+        merged(rig, man, "nobody", "nobody")
     with pytest.raises(EcorcheError, match="is one muscle already"):
         merged(rig, man, INNER, INNER)
     with pytest.raises(DocumentError, match=r"there is a muscle .* already"):
@@ -276,6 +278,8 @@ def test_a_drawn_muscle_lies_under_the_skin(
 
 
 def test_a_drawn_muscle_without_room_is_told_how_thick_it_may_be(man: Character, rig: Rig) -> None:
+    with pytest.raises(EcorcheError, match="a radius of 1000 mm has no room under the skin"):
+        added(rig, man, "mine", ("LeftArm", "LeftForeArm"), 1.0)
     with pytest.raises(EcorcheError, match="a radius of 90 mm has no room under the skin") as caught:
         added(rig, man, "mine", ("LeftArm", "LeftForeArm"), 0.09)
     most = float(str(caught.value).split("Give ")[1].split(" m")[0])

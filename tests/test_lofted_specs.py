@@ -44,9 +44,9 @@ def _bulge(document: dict[str, Any]) -> Any:
         (lambda d: _bulge(d)["path"].append(_bulge(d)["path"][0]), ["path"]),
         (
             lambda d: _bulge(d).update(joins=BULGE),
-            ["there is no other muscle 'bulge, left' to branch from", "joins"],
+            ["there is no other muscle 'bulge, left' to branch from", "joins", "'branch, left'"],
         ),
-        (lambda d: _bulge(d).update(joins="bulge, lefd"), ["Did you mean 'bulge, left'?"]),
+        (lambda d: _bulge(d).update(joins="branch, lefd"), ["Did you mean 'branch, left'?"]),
         (lambda d: _bulge(d)["influence"].update(painted="nowhere"), ["there is no map 'nowhere'"]),
         (
             lambda d: d["muscles"]["lofted"].update({"flexor, left": _bulge(d)}),

@@ -36,6 +36,7 @@ from ecorche.skin.weights import weights_from_table
 from extracted_people import extraction_report
 from rigged_people import person, rigged
 from test_docs import _follow
+from test_extraction_bad_input import posed
 
 
 def muscular(data: Path) -> Path:
@@ -93,6 +94,17 @@ def test_a_skin_in_two_meshes_is_told_to_be_joined(data: Path) -> None:
     dressed = person(data / "human" / "male_dressed_mixamo.glb")
     bare = create_rig(dressed, "dressed.glb", "dressed.ecorche", muscles=False)
     assert not any("sought" in note for note in found_in_skin(dressed, bare).notes)
+
+
+def test_a_skin_that_crosses_itself_is_told_with_the_muscle(data: Path) -> None:
+    """Arms bound through the trunk; by winding numbers, which that does not mislead, nothing is outside."""
+    into = {"LeftArm": np.array([0.0, 0.0, -1.1]), "RightArm": np.array([0.0, 0.0, 1.1])}
+    man = posed(person(muscular(data)), into)
+    report = with_extracted_muscles(create_rig(man, "man.glb", "man.ecorche", muscles=False), man)[1]
+    (note,) = (line for line in report.lines() if line.startswith("The skin crosses itself at"))
+    assert "'shoulder back, left'" in note or "'forearm outer, left'" in note
+    for path in (muscular(data), data / "human" / "male_slim_cmu_mb.glb", data / "dog" / "dog.xml"):
+        assert not any("crosses itself" in line for line in extraction_report(path)[1].lines())
 
 
 def test_where_nothing_shows_every_region_says_why(data: Path) -> None:

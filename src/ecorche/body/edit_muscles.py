@@ -123,9 +123,9 @@ def merged(rig: Rig, character: Character, one: str, other: str, name: str | Non
         one, other: The muscles.
         name: Of the new muscle; None is the first one's.
     """
+    first, second = found_muscle(rig, character, one), found_muscle(rig, character, other)
     if one == other:
         raise EcorcheError(f"{one!r} is one muscle already", where="--merge", remedy="Name two muscles")
-    first, second = found_muscle(rig, character, one), found_muscle(rig, character, other)
     called = one if name is None else name
     if called not in (one, other):
         require_free(rig, called)

@@ -17,6 +17,8 @@ from ecorche.document.problems import told_as_document_error
 from ecorche.document.spec import RigSpec
 from ecorche.errors import EcorcheError, SkeletonError
 from ecorche.muscles.extraction.build import Extraction, extract_muscles
+from ecorche.muscles.extraction.redrawn import surface_of
+from ecorche.muscles.fit import TISSUE
 from ecorche.muscles.lofted import LoftedMuscle
 from ecorche.muscles.lofted_actions import actions_of
 from ecorche.skeleton.naming.recognise import recognise
@@ -25,6 +27,8 @@ from ecorche.skin.weights import is_rigid
 
 LIES_IN = 0.02
 """A muscle that lies on more than this share of a region's sections lies in it."""
+OUTSIDE = 0.005
+"""Rings are bounded by the skin they were found in; what lies so far outside it on a person is wrong [m]."""
 TOLD = 3
 """So many names in one line of a report."""
 
@@ -122,7 +126,8 @@ def found_in_skin(character: Character, rig: Rig) -> Extraction:
         replace(m, actions=m.actions or actions_of(m, character.skeleton), prominence=t.prominence)
         for m, t in zip(found.muscles, found.tracks, strict=True)
     ]
-    return replace(found, muscles=tuple(muscles), notes=(*found.notes, *_skin_elsewhere(character, rig)))
+    notes = (*found.notes, *_skin_elsewhere(character, rig), *_crossing_skin(character, rig, muscles))
+    return replace(found, muscles=tuple(muscles), notes=notes)
 
 
 def _skin_elsewhere(character: Character, rig: Rig) -> list[str]:
@@ -148,6 +153,35 @@ def _skin_elsewhere(character: Character, rig: Rig) -> list[str]:
     return [
         f"Muscles were sought in {body.name!r} alone, which has no skin of {named}: join it with the meshes"
         f" that have ({', '.join(map(repr, list(elsewhere)[:3]))}{', …' if len(elsewhere) > 3 else ''})."
+    ]
+
+
+def _crossing_skin(character: Character, rig: Rig, muscles: Sequence[LoftedMuscle]) -> list[str]:
+    """A sentence where muscles lie outside the nearest skin and inside the whole: there it crosses itself."""
+    from ecorche.base.winding import winding_numbers
+    from ecorche.body.under_skin import skin_of
+
+    if not muscles:
+        return []
+    skin, tissue = skin_of(character, rig)
+    allowed = OUTSIDE * tissue / TISSUE  # in the character's size
+    names, places, far = [], [], []
+    for muscle in muscles:
+        shown = surface_of(muscle, np.linspace(muscle.rings.u[0], muscle.rings.u[-1], 15), 24).reshape(-1, 3)
+        out = skin.depth(shown)[0] * (1.0 if skin.inside_out else -1.0)
+        if out.max() > allowed:
+            names.append(muscle.name)
+            places.append(shown[np.argmax(out)])
+            far.append(float(out.max()))
+    body = character.body(rig.spec.body)
+    winds = np.abs(winding_numbers(np.array(places), bind_points(character, body), body.mesh.triangles()))
+    crossing = {name: out for name, out, times in zip(names, far, winds, strict=True) if times > 0.5}
+    if not crossing:
+        return []
+    return [
+        f"The skin crosses itself at {listed([*crossing], TOLD)}: up to {1e3 * max(crossing.values()):.0f} mm"
+        " of what was found are outside the skin nearest by. Bind the character in a pose in which nothing"
+        " goes through anything, or remove what is wrong."
     ]
 
 

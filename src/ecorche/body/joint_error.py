@@ -22,8 +22,9 @@ from ecorche.skin.linear import LinearSkinning
 
 Floats = npt.NDArray[np.float64]
 
-MOVED = 1e-5
-"""Vertices that muscles move by more than this [m] in some frame are counted."""
+MOVED = 6e-6
+"""Vertices that muscles move by more than this share of the character's size in some frame are counted: 10 µm
+on a grown person."""
 BUDGETS = (4, 8, None)
 """Four and eight influences, and all there are."""
 
@@ -88,11 +89,16 @@ def joint_errors(
             shown = [skinning.apply(m) for skinning, m in zip(skinnings, seen, strict=True)]
             kept.append(_distances(shown, goal))
     by_muscles = np.stack(displaced)
-    touched = by_muscles.max(axis=0) > MOVED
+    touched = by_muscles.max(axis=0) > least_move(jointed)
     return tuple(
         _summed_up(budget, np.stack(kept), by_muscles, touched)
         for budget, kept in zip(budgets, distances, strict=True)
     )
+
+
+def least_move(jointed: JointedCharacter) -> float:
+    """By how much muscles must move a vertex to be counted [m]."""
+    return MOVED * float(np.ptp(jointed.character.meshes[jointed.skin].mesh.points, axis=0).max())
 
 
 def half_scale_error(jointed: JointedCharacter, motion: Motion) -> float:

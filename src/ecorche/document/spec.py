@@ -260,9 +260,10 @@ class RigSpec(Spec):
                     place=("muscles", "lofted", name),
                 )
             if loft.joins is not None and (loft.joins == name or loft.joins not in muscles.lofted):
+                others = [other for other in muscles.lofted if other != name]
                 raise refusal(
                     f"there is no other muscle {loft.joins!r} to branch from",
-                    f"Name one of muscles.lofted, or write null. {suggestion(loft.joins, muscles.lofted)}",
+                    f"Name one of muscles.lofted, or write null. {suggestion(loft.joins, others)}",
                     place=("muscles", "lofted", name, "joins"),
                 )
             _require_trunk(name, muscles.lofted)

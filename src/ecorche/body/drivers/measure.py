@@ -10,7 +10,7 @@ import numpy.typing as npt
 from ecorche.base import rotations, transforms
 from ecorche.body.as_joints import JointedCharacter, skinned_as
 from ecorche.body.drivers.table import DriverTable
-from ecorche.body.joint_error import MOVED, muscled_points
+from ecorche.body.joint_error import least_move, muscled_points
 from ecorche.skeleton.kinematics import difference_from_bind
 from ecorche.skeleton.motion import Motion, held
 from ecorche.skin.linear import LinearSkinning
@@ -57,7 +57,7 @@ def driver_error(jointed: JointedCharacter, table: DriverTable, poses: Floats) -
         pairs = ((full, plain), (driven, full), (driven, joints))
         rows.append([np.linalg.norm(a.astype(np.float64) - b, axis=1) for a, b in pairs])
     displaced, apart, part = np.moveaxis(np.array(rows), 1, 0)
-    touched = displaced.max(axis=0) > MOVED
+    touched = displaced.max(axis=0) > least_move(jointed)
     rms = [float(np.sqrt(np.mean(d[:, touched] ** 2))) for d in (apart, part, displaced)]
     return DriverError(
         rms[0], float(apart.max()), (rms[1], float(part.max())), (rms[2], float(displaced.max()))

@@ -113,8 +113,9 @@ def muscle_between(
     for _ in range(10):
         half = 0.5 * (low + high)
         low, high = (half, high) if drawn(half) is not None else (low, half)
+    told = np.format_float_positional(1e3 * radius, precision=1, trim="-")
     raise EcorcheError(
-        f"a radius of {1e3 * radius:.3g} mm has no room under the skin there",
+        f"a radius of {told} mm has no room under the skin there",
         where=name,
         remedy=f"Give {np.floor(1e4 * low) / 1e4:g} m or less" if low >= 1e-4 else "Name other joints",
     )
