@@ -15,11 +15,13 @@ from benchmarks.extraction import person
 import altered_people
 from ecorche.base.mesh import triangle_mesh
 from ecorche.base.rotations import matrix_from_xyzw, xyzw_from_rotation_vector
+from ecorche.base.signed_pieces import SignedPieces
 from ecorche.body.character import Character
 from ecorche.errors import EcorcheError, MeshError
 from ecorche.io.formats import read_character
 from ecorche.muscles.extraction.build import Extraction, extract_muscles
 from ecorche.muscles.extraction.limb_ends import limb_end
+from ecorche.muscles.extraction.redrawn import surface_of
 from ecorche.muscles.extraction.regions import joined
 from ecorche.skeleton.naming import recognise
 from ecorche.skeleton.skeleton import Skeleton, local_from_world, world_from_local
@@ -229,20 +231,53 @@ def test_helper_joints_and_missing_tips_change_nothing(data: Path) -> None:
     assert {"pectoralis major", "deltoid", "trapezius", "biceps brachii"} <= muscles(found(helped))
 
 
-@pytest.mark.parametrize("name", ["LeftForeArm", "Neck1", "LeftArm", "LeftLeg"])
-def test_a_bone_without_length_is_left_out_with_the_reason(data: Path, name: str) -> None:
+ARM = {"upper arm front, left", "upper arm back inner, left", "forearm inner, left", "forearm outer, left"}
+SHOULDER = {f"shoulder {where}, left" for where in ("front", "side", "back", "cap back")}
+NECK = {f"{part}, {side}" for part in ("neck side", "neck to shoulder side") for side in ("left", "right")}
+
+
+@pytest.mark.parametrize(
+    ("name", "lost", "told"),
+    [
+        (
+            "LeftForeArm",
+            ARM | SHOULDER,
+            {"upper arm, left", "forearm, left", "left shoulder", "left shoulder cap"},
+        ),
+        ("Neck1", NECK, {"left neck", "right neck", "left neck to shoulder", "right neck to shoulder"}),
+        (
+            "LeftLeg",
+            {f"lower leg {where}, left" for where in ("inner", "outer")},
+            {"lower leg, left", "left hip"},
+        ),
+    ],
+)
+def test_a_bone_without_length_costs_what_it_carries_alone_and_says_why(
+    data: Path, name: str, lost: set[str], told: set[str]
+) -> None:
     skeleton = man(data).skeleton
     local = skeleton.bind_local.copy()
     local[skeleton.index(name), :3, 3] = 0.0
     if name == "Neck1":
         local[skeleton.index("Head"), :3, 3] = 0.0
-    short = with_joints(man(data), skeleton.names, skeleton.parents, local, skeleton.tails)
-    extraction = found(short)
-    right = {n for n in names(found_on_man(data)) if n.endswith("right") and "arm" in n}
-    assert right <= set(names(extraction))  # the other side's limbs are as they were
-    reasons = [reason for _, reason in extraction.left_out]
-    if name in ("LeftForeArm", "Neck1"):
-        assert any("no length" in reason for reason in reasons)
+    extraction = found(with_joints(man(data), skeleton.names, skeleton.parents, local, skeleton.tails))
+    assert set(names(found_on_man(data))) - set(names(extraction)) == lost
+    said = dict(extraction.left_out)
+    assert told <= set(said)
+    assert all("no length" in said[region] or "closed sections" in said[region] for region in told)
+    assert any("no length" in said[region] for region in told)
+
+
+def test_a_shoulder_that_lies_in_its_collar_bone_leaves_the_other_arm_and_both_legs(data: Path) -> None:
+    skeleton = man(data).skeleton
+    local = skeleton.bind_local.copy()
+    local[skeleton.index("LeftArm"), :3, 3] = 0.0
+    extraction = found(with_joints(man(data), skeleton.names, skeleton.parents, local, skeleton.tails))
+    limbs = {
+        n for n in names(found_on_man(data)) if n.startswith(("upper arm", "forearm", "thigh", "lower leg"))
+    }
+    assert limbs - set(names(extraction)) == ARM  # skin and bones of that arm lie apart
+    assert {"upper arm, left", "forearm, left"} <= {region for region, _ in extraction.left_out}
 
 
 HANDS_AND_FEET = "Hand", "Thumb", "Finger", "Foot", "Toe"
@@ -317,9 +352,19 @@ def test_what_is_refused_on_one_side_costs_the_other_nothing(data: Path) -> None
 
 
 def test_clothes_worn_over_the_body_leave_the_body_as_it_is(data: Path) -> None:
+    """His limbs show what those of the same man show who wears none, and his tights none of it."""
     dressed = read_character(data / "human" / "male_dressed_mixamo.glb")
-    assert len(dressed.meshes) > 1
-    found(dressed)
+    assert [mesh.name for mesh in dressed.meshes] == ["Body", "Tights"]
+    extraction = found(dressed)
+    bare = checked(extraction_of(data / "human" / "male_average_cmu_mb.glb"))
+    limbs = "upper arm", "forearm", "thigh", "lower leg"
+    shown, expected = ({n for n in names(e) if n.startswith(limbs)} for e in (extraction, bare))
+    assert shown == expected
+    assert {"pectoralis major", "trapezius", "vastus lateralis", "gastrocnemius"} <= muscles(extraction)
+    skin = SignedPieces(dressed.body().mesh.points, dressed.body().mesh.triangles())
+    for muscle in extraction.muscles:
+        shown_part = surface_of(muscle, np.linspace(muscle.rings.u[0], muscle.rings.u[-1], 9), 16)
+        assert float(skin.depth(shown_part)[0].min()) > -2e-3, muscle.name
 
 
 def test_nothing_at_all_is_refused_by_region(data: Path) -> None:

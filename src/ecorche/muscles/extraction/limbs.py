@@ -53,6 +53,7 @@ RISE = 1.02
 ALONE = "limb"
 """Kind of a limb without a trunk, of which nobody knows what bone it begins with."""
 HAND_OR_FOOT = "hand or foot, or too short for muscles to show: left to plain skinning"
+NO_LENGTH = "it begins in one place with the bone before it, which has no length"
 NO_END = "no joint says where it ends, such as a hand or foot, nor does the skin: left to plain skinning"
 BEYOND_END = "hand or foot if any: left to plain skinning; not a joint but the bone's tip or the skin ends it"
 LIMBS = {"shoulder": "upper arm", "elbow": "forearm", "hip": "thigh", "knee": "lower leg"}
@@ -114,7 +115,8 @@ def limb_bones(
     left_out: list[LeftOut] = []
     heads = skeleton.bind_world[:, :3, 3]
     for root in plan.roots:
-        hinges = _hinges(skeleton, naming, root.ball)
+        hinges, in_one_place = _hinges(skeleton, naming, root.ball)
+        left_out += [(_called(skeleton, naming, joint), NO_LENGTH) for joint in in_one_place]
         lengths = [float(np.linalg.norm(heads[b] - heads[a])) for a, b in pairwise(hinges)]
         longest = max(lengths, default=0.0)
         if not lengths and not skeleton.children[root.ball]:
@@ -148,6 +150,14 @@ def limb_bones(
     return bones, left_out
 
 
+def _called(skeleton: Skeleton, naming: Naming, joint: int) -> str:
+    """What the bone that begins at a joint is called: ``"upper arm, left"``, or as a creature's joint is."""
+    side, _, known = (naming.canonical[joint] or "").partition("_")
+    if known not in LIMBS:
+        return skeleton.names[joint]
+    return f"{LIMBS[known]}, {'left' if side == 'l' else 'right'}"
+
+
 def _may_have_muscles(naming: Naming, root: LimbRoot, joint: int) -> bool:
     """Whether a joint of a limb is none that is known to be a hand's or foot's."""
     known = (naming.canonical[joint] or "")[2:]
@@ -168,9 +178,7 @@ def _bone(
     before = hinges[number - 1] if number else root.girdle if root.girdle != root.ball else -1
     if before < 0:
         before = int(skeleton.parents[start])
-    known = (naming.canonical[start] or "")[2:]
-    name = LIMBS.get(known, skeleton.names[start])
-    side = {"l": "left", "r": "right"}[(naming.canonical[start] or "l")[0]] if known in LIMBS else ""
+    name, _, side = _called(skeleton, naming, start).partition(", ")
     head = skeleton.bind_world[start, :3, 3]
     front, outer = _directions(tip - head, plan, root.side)
     return LimbBone(name, side, joints_between(skeleton, start, end), head, tip, before, end, front, outer)
@@ -205,11 +213,14 @@ def _reaches(skeleton: Skeleton) -> Floats:
     return reach
 
 
-def _hinges(skeleton: Skeleton, naming: Naming, ball: int) -> list[int]:
-    """The joints along a limb, from its ball down the longest way; no twist joints, no two in a place."""
+def _hinges(skeleton: Skeleton, naming: Naming, ball: int) -> tuple[list[int], list[int]]:
+    """The joints along a limb, from its ball down the longest way; no twist joints, no two in a place.
+
+    And those of a person's elbow or knee that lie in the place of the one before.
+    """
     heads = skeleton.bind_world[:, :3, 3]
     reach = _reaches(skeleton)
-    hinges, joint = [ball], ball
+    hinges, in_one_place, joint = [ball], list[int](), ball
     while skeleton.children[joint]:
         joint = max(
             skeleton.children[joint],
@@ -219,9 +230,13 @@ def _hinges(skeleton: Skeleton, naming: Naming, ball: int) -> list[int]:
                 -c,
             ),
         )
-        if naming.roles[joint] == "joint" and np.linalg.norm(heads[joint] - heads[hinges[-1]]) > 1e-6:
+        if naming.roles[joint] != "joint":
+            continue
+        if np.linalg.norm(heads[joint] - heads[hinges[-1]]) > 1e-6:
             hinges.append(joint)
-    return hinges
+        elif (naming.canonical[joint] or "")[2:] in LIMBS:
+            in_one_place.append(joint)
+    return hinges, in_one_place
 
 
 def joints_between(skeleton: Skeleton, start: int, end: int) -> tuple[int, ...]:
