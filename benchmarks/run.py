@@ -25,6 +25,7 @@ SECTIONS = (
     "muscle_surfaces",
     "skin_layers",
     "skin_over_muscles",
+    "muscles_apart",
     "muscle_studies",
     "muscles_outside",
     "extraction",

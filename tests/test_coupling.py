@@ -11,6 +11,7 @@ import pytest
 import trimesh
 from benchmarks.limb_shape import Arm
 from benchmarks.muscle_people import motion_file, rigged
+from benchmarks.muscles_apart import Others
 from benchmarks.skin_over_muscles import FEEL, Beneath, accelerations, volume_given_way
 from scipy.spatial.distance import pdist
 from typer.testing import CliRunner
@@ -190,6 +191,23 @@ def test_muscles_give_way_where_they_are_drawn_alone(data: Path) -> None:
     lost, muscle = volume_given_way(beneath, [HELD])
     assert muscle == "biceps brachii"
     assert -0.05 < lost < -0.002
+
+
+def test_muscles_give_way_to_each_other(data: Path, figure: Figure) -> None:
+    others = Others(curling(data))
+    before = others.depths(others.drawn.before_giving_way(HELD))
+    after = others.depths(others.drawn.among_each_other(HELD))
+    count = [int((deep > 0.001).sum()) for deep in (before, after)]
+    figure(
+        "curl: places of bellies in other muscles, share of those before",
+        100.0 * count[1] / count[0],
+        50.0,
+        "%",
+    )
+    assert count[0] > 100
+    assert count[1] < 0.5 * count[0]
+    assert after.max() < 0.005
+    assert others.drawn.among_each_other(0).shape == others.drawn.at_bind().shape
 
 
 def test_regions_that_are_not_there_are_refused(data: Path) -> None:
