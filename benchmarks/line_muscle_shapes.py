@@ -284,8 +284,8 @@ to, and every muscle at most {TIMES:g} times as deep in bones as at bind plus {1
 {chr(10).join(rows)}
 
 With the shoulder past half its highest angle, humerus, ulna and radius go through the ribs themselves, as the
-model's range lets them. Intercostals give way by up to 12 mm there, inwards where there is room;
-where bones leave no room, or beside what is held, some vertices stay up to 4 mm deeper than at bind.
+model's range lets them. Intercostals give way there to whichever side is nearer; where bones leave no room,
+or beside what is held, some vertices stay deeper than at bind, within what is asked.
 
 The leg's muscles reach furthest out of its skin, from 30° down over bind to 20° up: {", ".join(skin)} mm.
 """
