@@ -3,7 +3,9 @@
 Each muscle is shaped by itself, so that in a pose two of them may come to share a place. A vertex of a belly
 that is inside another muscle, and was not at bind, presses that muscle away by half of how deep it is, and
 its own back by the other half, each by the smoothest field that does so (`pressed_surfaces`); so they meet
-midway. It is looked again some times, since fields of all of a muscle's neighbours move it together.
+midway. It is looked again some times, since fields of all of a muscle's neighbours move it together. Flesh
+cannot be squeezed to nothing: a muscle that would lose more than a twentieth of its volume goes only a part
+of the way.
 
 How muscles lie in each other at bind is how they were drawn, and stays: at bind nothing moves. Tendons run
 through and between muscles and press on nothing.
@@ -28,6 +30,8 @@ _LEFT = 5e-4
 """Depth that is left where it is [m], for a human of usual size."""
 _BELLY = 0.5
 """From which share of a muscle's greatest width its vertices press."""
+_LOSS = 0.05
+"""Share of its volume that a muscle gives up at most; one that is squeezed by more goes a part of its way."""
 _SPARSE = 0.012
 """How far apart vertices that press are, about [m], for a human of usual size."""
 
@@ -72,7 +76,21 @@ class MusclesApart:
             at, way = np.concatenate([at, now[vertex]])[order], np.concatenate([way, -way])[order]
             surfaces.press(now, both[order], at, way, 0.5 * np.tile(deep, 2)[order])
             moved = True
-        return now.astype(np.float32) if moved else points
+        if not moved:
+            return points
+        before = points.astype(np.float64)
+        whole, left = self._volumes(before), self._volumes(now)
+        lost = np.maximum(1.0 - left / np.where(whole > 0.0, whole, np.inf), 0.0)
+        goes = np.minimum(_LOSS / np.maximum(lost, _LOSS), 1.0)
+        return (before + goes[self._owner, None] * (now - before)).astype(np.float32)
+
+    def _volumes(self, points: Floats) -> Floats:
+        """Of each muscle [m³], (muscles,)."""
+        corners = points - points[self._surfaces.used[self._owner, 0]]
+        a, b, c = np.moveaxis(corners[self._surfaces.triangles], 1, 0)
+        of = self._owner[self._surfaces.triangles[:, 0]]
+        parts = np.einsum("ti,ti->t", np.cross(a, b), c) / 6.0
+        return np.bincount(of, parts, len(self._surfaces.used)).astype(np.float64)
 
     def _found(self, points: Floats) -> Ints:
         """Keys of vertices that are in other muscles and were not at bind: by muscle, then vertex, rising."""
