@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
+from ecorche.body.finer_skin import FinerFrames
 from ecorche.body.frames import Frame, Frames
 from ecorche.body.live_frames import LiveFrames
 from ecorche.body.muscle_meshes import MuscleFrames
@@ -93,7 +94,8 @@ def _key(take: Take) -> str:
         digest.update(take.rig.spec.model_dump_json(exclude={"notes"}).encode())
         for name in sorted(take.rig.maps):
             digest.update(name.encode() + take.rig.maps[name].tobytes())
-    live = take.frames.live if isinstance(take.frames, MuscleFrames) else take.frames
+    live = take.frames.coarse if isinstance(take.frames, FinerFrames) else take.frames
+    live = live.live if isinstance(live, MuscleFrames) else live
     if isinstance(live, LiveFrames):
         methods = [type(s).__name__ for s in live.body.skinnings]
         digest.update(repr((methods, live.posed is not None, live.dynamics.value)).encode())

@@ -127,6 +127,10 @@ def bake(
         from ecorche.body.muscle_meshes import with_muscle_meshes
 
         take = with_muscle_meshes(take)
+    if not without_muscles:
+        from ecorche.body.finer_skin import with_finer_skin
+
+        take = with_finer_skin(take)
     options = WriteOptions(
         usd_as=usd_as.value, morph_targets=morph_targets, mesh=mesh or subject.body, tangents=tangents
     )

@@ -12,7 +12,17 @@ if TYPE_CHECKING:
     from ecorche.body.character import Character
     from ecorche.document.files import Rig
 
-NUMBERS = ("intensity", "stiffness", "thickness", "slide", "seconds")
+NUMBERS = {
+    "intensity": 1.0,
+    "stiffness": 1.0,
+    "thickness": 1.0,
+    "slide": 1.0,
+    "seconds": 2.0,
+    "subdivision": 3.0,
+}
+"""What may be said in numbers, and the largest."""
+UNPAINTED = ("seconds", "subdivision")
+"""Of these, what is the same everywhere."""
 
 COUPLING: Any = typer.Option(
     [],
@@ -20,7 +30,7 @@ COUPLING: Any = typer.Option(
     metavar="[REGION=]COUPLING",
     help="How the skin follows what is beneath: muscles, plain, height_field or fascia; or so in a region or"
     " from a joint on, such as hands=plain; or intensity, stiffness, thickness or slide = a number, a map of"
-    " the rig, or a file of painted values. Again for more.",
+    " the rig, or a file of painted values; or subdivision = 1 to 3. Again for more.",
 )
 
 
@@ -81,28 +91,32 @@ def _number(rig: Rig, what: str, text: str, character: Character) -> tuple[Rig, 
     from ecorche.document.spec import MapRef
     from ecorche.errors import EcorcheError
 
-    most = 2.0 if what == "seconds" else 1.0
+    most, painted = NUMBERS[what], what not in UNPAINTED
     try:
         number = float(text)
     except ValueError:
         pass
     else:
-        if 0.0 <= number <= most:
-            return rig, number
+        whole = what == "subdivision"
+        if 0.0 <= number <= most and not (whole and number % 1.0):
+            return rig, int(number) if whole else number
         raise EcorcheError(
-            f"{text} is not between 0 and {most:g}", where=f"--coupling {what}", remedy="Give such a number"
-        )
-    if text in rig.maps and what != "seconds":
-        return rig, text
-    if not Path(text).is_file() or what == "seconds":
-        raise EcorcheError(
-            f"{text!r} is no number" + (", no map of the rig and no file" if what != "seconds" else ""),
+            f"{text} is not {'a whole number ' if whole else ''}between 0 and {most:g}",
             where=f"--coupling {what}",
-            remedy=f"Give a number from 0 to {most:g}, or a painted .npy or .csv file",
+            remedy="Give such a number",
         )
-    painted = painted_in(Path(text), what, character, rig)
+    if text in rig.maps and painted:
+        return rig, text
+    if not Path(text).is_file() or not painted:
+        raise EcorcheError(
+            f"{text!r} is no number" + (", no map of the rig and no file" if painted else ""),
+            where=f"--coupling {what}",
+            remedy=f"Give a number from 0 to {most:g}"
+            + (", or a painted .npy or .csv file" if painted else ""),
+        )
+    values = painted_in(Path(text), what, character, rig)
     name = unique(what, set(rig.maps))
     body = character.body(rig.spec.body).name
     ref = MapRef(mesh=body, about=f"painted in {Path(text).name}")
     spec = rig.spec.model_copy(update={"maps": {**rig.spec.maps, name: ref}})
-    return replace(rig, spec=spec, maps={**rig.maps, name: painted.weights.astype("float32")}), name
+    return replace(rig, spec=spec, maps={**rig.maps, name: values.weights.astype("float32")}), name

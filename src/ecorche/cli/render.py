@@ -108,7 +108,10 @@ def render(
         preroll=preroll,
     ).take
     if asked is None and len(views) == 1:
-        _draw_skin(output, take, frame, sheet, views[0], pixels, part, skeleton)
+        from ecorche.body.finer_skin import with_finer_skin
+
+        skin = take if without_muscles else with_finer_skin(take)
+        _draw_skin(output, skin, frame, sheet, views[0], pixels, part, skeleton)
     else:
         from ecorche.render.layers import Layers
 

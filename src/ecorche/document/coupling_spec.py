@@ -44,6 +44,9 @@ class CouplingSpec(Spec):
     """Length of the filter in time [s]; 0 for none."""
     time_filter: Literal["centred", "following"] = "centred"
     """Centred looks as far ahead as back and delays nothing; following knows only what was, as live use."""
+    subdivision: Annotated[int, Field(ge=0, le=3)] = 0
+    """How often the skin is divided last of all: as it is written and drawn it then has four times as many
+    faces each time, and goes smoothly through its vertices. 0 leaves it as it is."""
     contact: bool = True
     """Whether skin gives way where it would pass through skin."""
     bones: tuple[str, ...] = ()
