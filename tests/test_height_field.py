@@ -51,6 +51,25 @@ def test_a_height_is_signed_and_changes_as_what_lies_beneath_moves() -> None:
     np.testing.assert_allclose(standing_out.heights, -0.003, atol=1e-6)
 
 
+def test_the_far_side_of_what_lies_beside_is_not_what_the_skin_lies_in() -> None:
+    """As between fingers: a ray out of one goes through the next, and through two muscles of it."""
+    skin = np.array([[0.0, 0.0, 0.0], [0.0, 0.0, 0.015], [0.0, 0.0, 0.08]], np.float32)
+    below, triangles = sheet(3, -0.05)
+    below -= np.array([0.05, 0.05, 0.0], np.float32)
+    corners = [np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])]
+    box = np.array([[0, 1, 3], [0, 3, 2], [4, 6, 7], [4, 7, 5], [0, 4, 5], [0, 5, 1]])
+    box = np.concatenate([box, [[2, 3, 7], [2, 7, 6], [0, 2, 6], [0, 6, 4], [1, 5, 7], [1, 7, 3]]])
+    beside = [0.01 * c + np.array([0.0021, 0.0013, z]) for c in corners for z in (0.02, 0.026)]
+    points = np.concatenate([below, *beside]).astype(np.float32)
+    faces = np.concatenate([triangles, box + len(below), box + len(below) + 8])
+    parts = np.repeat([0, 1, 2], [len(triangles), 12, 12])
+    field = HeightField(
+        skin, up(skin), RayTree(points, faces, parts), everything(3, 3), deepest=0.07, largest=0.03
+    )
+    # outside of both; in the first, which reaches from 10 to 30 mm; above the second, which ends at 36
+    np.testing.assert_allclose(field.heights, [0.05, -0.015, 0.044], atol=1e-6)
+
+
 def test_rays_do_not_believe_inner_sides_other_parts_or_nothing() -> None:
     skin, _ = sheet(5, 0.0)
     own, triangles = sheet(7, -0.02, size=0.12)

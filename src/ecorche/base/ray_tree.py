@@ -124,6 +124,11 @@ class RayTree:
         return starts.astype(np.int32), leaves.astype(np.int32)
 
     @property
+    def parts(self) -> Ints:
+        """The number of the part each triangle belongs to, (triangles,)."""
+        return self._parts
+
+    @property
     def kept_bytes(self) -> int:
         """Memory the tree takes."""
         kept = self._members, self._vertices, self._corners, self._boxes, self._parts, self.triangles

@@ -138,7 +138,7 @@ def compile_coupling(body: Body, rig: Rig, bind: Sequence[PointSet]) -> BodyCoup
         turned=TurnedOver(up, weights, rings),
         wrinkles=compile_wrinkles(character, rig),
         garments=garment_transfers(character, skin, bind),
-        notes=(*state.told(mesh.name), *_within(over, scale)),
+        notes=(*state.told(mesh.name), *_within(over, by_heights[rings.speakers()[shown]], scale)),
         scale=scale,
     )
 
@@ -231,11 +231,11 @@ def _over(
     )
 
 
-def _within(over: SkinOverEcorche | None, scale: float) -> tuple[str, ...]:
-    """That skin lies in muscles or bones at bind, a sentence."""
+def _within(over: SkinOverEcorche | None, shown: Floats, scale: float) -> tuple[str, ...]:
+    """That skin lies in muscles or bones at bind, a sentence; plain skin does not count."""
     if over is None:
         return ()
-    deep = over.heights[over.heights < -DEEP * scale]
+    deep = over.heights[(over.heights < -DEEP * scale) & (shown > 0.0)]
     if not len(deep):
         return ()
     most = -1e3 * float(deep.min())

@@ -18,14 +18,17 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit, prange
 
-from ecorche.base.ray_tree import Hits, RayTree
+from ecorche.base.ray_tree import Hits, RayTree, allowed_parts
 
 Points = npt.NDArray[np.float32]
-Ints = npt.NDArray[np.int32]
+Ints = npt.NDArray[np.integer]
+Bools = npt.NDArray[np.bool_]
 
 _FADES, _EDGE = np.float32(0.3), np.float32(0.3)
 """The last share of how much a height may change in which it is believed less and less, and the cosine
 between ray and surface below which."""
+_PASSED, _AT_ONCE = 4, np.float32(1e-6)
+"""So many parts beside a vertex are passed over; sides nearer to each other than this [m] are one."""
 
 
 class HeightField:
@@ -152,6 +155,41 @@ def nearest_beneath(
     reach: float,
     allowed: npt.NDArray[np.uint64] | None = None,
 ) -> Hits:
-    """What lies nearest along each normal, below (positive) or above, and faces it."""
-    far = np.full(len(points), reach, np.float32)
-    return beneath.cast(points, -normals, far, facing=True, both_ways=True, allowed=allowed)
+    """What lies nearest along each normal, below (positive) or above, and faces it.
+
+    Above is only what a vertex lies in: between fingers and toes a ray leaves the body, and would hit the far
+    side of what is in the next one. What it enters on its way is passed over, and what lies behind is asked.
+    """
+    down, far = -normals, np.full(len(points), reach, np.float32)
+    if allowed is None:
+        allowed = allowed_parts(np.ones((len(points), int(beneath.parts.max(initial=0)) + 1), np.bool_))
+    hits = beneath.cast(points, down, far, facing=True, both_ways=True, allowed=allowed)
+    asked = np.flatnonzero((hits.triangles >= 0) & (hits.distances < 0.0))
+    for turn in range(_PASSED + 1):
+        asked = asked[_entered(points[asked], normals[asked], hits, asked, beneath)]
+        if not len(asked):
+            break
+        # a part that it enters says nothing; after many of them nothing above does
+        word, bit = np.divmod(beneath.parts[hits.triangles[asked]], 64)
+        allowed = allowed.copy() if turn == 0 else allowed
+        allowed[asked, word] &= ~(np.uint64(1) << bit.astype(np.uint64))
+        again = beneath.cast(
+            points[asked],
+            down[asked],
+            far[asked],
+            facing=True,
+            both_ways=turn < _PASSED,
+            allowed=allowed[asked],
+        )
+        hits.distances[asked], hits.triangles[asked] = again.distances, again.triangles
+        asked = asked[(again.triangles >= 0) & (again.distances < 0.0)]
+    return hits
+
+
+def _entered(points: Points, normals: Points, hits: Hits, rays: Ints, beneath: RayTree) -> Bools:
+    """Whether each of some rays comes from outside into the part whose far side it hits above, (some,)."""
+    hit, above = hits.triangles[rays], -hits.distances[rays]
+    own = np.zeros((len(rays), int(beneath.parts.max(initial=0)) + 1), np.bool_)
+    own[np.arange(len(rays)), beneath.parts[hit]] = True
+    first = beneath.cast(points, normals, above, allowed=allowed_parts(own))
+    return np.asarray((first.triangles >= 0) & (first.distances < above - _AT_ONCE), np.bool_)
