@@ -170,6 +170,26 @@ def test_unknown_joints_are_told_by_check(rig: Rig) -> None:
         assert "there is no joint 'uper'" in problem
 
 
+def test_what_no_bake_could_do_is_told_by_check(rig: Rig) -> None:
+    def circle(document: Any) -> None:
+        muscles = document["muscles"]
+        muscles["lines"][TWO]["path"] = {"model": "elastic"}
+        on_itself = {"muscle": TWO, "line": 0, "place": 1.0}
+        ball = {"on_line": on_itself, "centre": [0.0, 0.0, 0.0], "radii": [0.01, 0.01, 0.01]}
+        muscles["fields"]["its own"] = {"ellipsoids": [ball]}
+        muscles["lines"][TWO]["lines"][0]["fields"] = ["its own"]
+
+    belly = {"place": "belly", "material": "jelly"}
+    for change, told in (
+        (circle, f"muscles.lines: lines bend each other in a circle: '{TWO}' bends '{TWO}' by field"),
+        (lambda d: d.update(coupling={"bones": ["rib"]}), "coupling.bones: there is no mesh 'rib' of bones"),
+        (lambda d: d.update(coupling={"regions": {"tail": "plain"}}), "coupling.regions: there is no region"),
+        (lambda d: d.update(fat={"regions": {"b": belly}}), "fat.regions.b.material: there is no tissue"),
+    ):
+        (problem,) = check_rig(changed(rig, change), tube())
+        assert problem.startswith(told)
+
+
 def test_bind_is_exact_and_every_kind_of_line_bends(rig: Rig) -> None:
     character = tube()
     body = compile_body(character, rig=rig)

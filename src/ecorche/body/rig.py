@@ -16,7 +16,7 @@ from ecorche.document.files import Rig
 from ecorche.document.problems import told_as_document_error
 from ecorche.document.spec import VERSION, CharacterRef, RigSpec, SkeletonSpec
 from ecorche.document.text import spelled
-from ecorche.errors import DocumentError, SkeletonError
+from ecorche.errors import DocumentError, EcorcheError, SkeletonError
 from ecorche.skeleton.joint_values import joint_from_values
 from ecorche.skeleton.joints import Joint
 from ecorche.skeleton.naming.recognise import recognise
@@ -98,6 +98,7 @@ def check_rig(rig: Rig, character: Character) -> list[str]:
         ]
     problems += _joint_problems(rig, character)
     problems += _muscle_problems(rig, character)
+    problems += _skin_problems(rig, character)
     meshes = [m.name for m in character.meshes]
     if spec.body is not None and spec.body not in meshes:
         problems.append(
@@ -133,15 +134,16 @@ def _muscle_problems(rig: Rig, character: Character) -> list[str]:
     from ecorche.body.lofted_specs import lofted_muscles_of
     from ecorche.body.muscle_specs import muscles_of
     from ecorche.body.wrinkles import folds_of
+    from ecorche.muscles.lines.line_paths import require_order
 
     try:
-        line_muscles_of(rig, character.skeleton)
-        fields_of(rig, character.skeleton)
+        require_order(line_muscles_of(rig, character.skeleton), fields_of(rig, character.skeleton))
         muscles_of(rig, character.skeleton)
         lofted_muscles_of(rig, character.skeleton)
         folds_of(rig, character.skeleton)
-    except DocumentError as error:
-        return [f"{str(error.where).removeprefix(f'{rig.source}, ')}: {error.what}. {error.remedy}"]
+    except EcorcheError as error:
+        where = str(error.where or "muscles.lines").removeprefix(f"{rig.source}, ")
+        return [f"{where}: {error.what}. {error.remedy}"]
     body, maps = rig.spec.body or character.body().name, rig.spec.maps
     return [
         f"{spelled((*place, 'influence', 'painted'))}: the map {painted!r} is painted on"
@@ -149,6 +151,33 @@ def _muscle_problems(rig: Rig, character: Character) -> list[str]:
         for place, muscle in rig.spec.muscles.each()
         if (painted := muscle.influence.painted) is not None and maps[painted].mesh != body
     ]
+
+
+def _skin_problems(rig: Rig, character: Character) -> list[str]:
+    """Regions and bones of the coupling that the character has not, and tissues of fat that nobody knows."""
+    from ecorche.body.regions import by_joint
+    from ecorche.fat.elasticity import tissue_named
+
+    coupling, skeleton = rig.spec.coupling, character.skeleton
+    meshes = [mesh.name for mesh in character.meshes]
+    found = [
+        f"coupling.bones: there is no mesh {name!r} of bones. {suggestion(name, meshes)}"
+        for name in coupling.bones
+        if name not in meshes
+    ]
+    try:
+        named = {j: c for j, c in rig.spec.skeleton.mapping.items() if j in skeleton.names}
+        by_joint(coupling.regions, None, skeleton, recognise(skeleton, named or None), "coupling.regions")
+    except DocumentError as error:
+        found.append(f"{error.where}: {error.what}. {error.remedy}")
+    except SkeletonError:
+        pass  # told of the mapping
+    for name, region in rig.spec.fat.regions.items():
+        try:
+            tissue_named(region.material or "fat")
+        except EcorcheError as error:
+            found.append(f"{spelled(('fat', 'regions', name, 'material'))}: {error.what}. {error.remedy}")
+    return found
 
 
 def require_bound(rig: Rig, character: Character, where: object) -> None:

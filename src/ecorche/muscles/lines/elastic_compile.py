@@ -89,6 +89,12 @@ def elastic_lines(lines: Sequence[ElasticLine], fields: Sequence[Field], joint_c
     )
 
 
+def require_relaxable(lines: Sequence[ElasticLine], fields: Sequence[Field]) -> None:
+    """Refuse lines that bend each other in a circle."""
+    bundles = _bundles(len(lines), _Nodes(lines))
+    relaxation_order([line.name for line in lines], bundles, _bends(lines, fields))
+
+
 class _Nodes:
     """The points of all lines, shared nodes once, with what acts on and carries them."""
 

@@ -19,7 +19,7 @@ from ecorche.errors import EcorcheError
 from ecorche.muscles.line_muscle import Admissible, Elastic, LineMuscle
 from ecorche.muscles.lines.admissible import AdmissibleLine, AdmissiblePaths, CollisionNode
 from ecorche.muscles.lines.elastic import DYNAMIC, ElasticLine, ElasticLines
-from ecorche.muscles.lines.elastic_compile import elastic_lines
+from ecorche.muscles.lines.elastic_compile import elastic_lines, require_relaxable
 from ecorche.muscles.lines.equilibrium import equilibrium, rest_at_bind
 from ecorche.muscles.lines.fields import Field, FieldEllipsoid
 from ecorche.muscles.lines.posed_lines import ElasticReport, ElasticState
@@ -196,6 +196,15 @@ class LinePaths:
         nodes = [np.arange(self.starts[k], self.starts[k + 1]) for k in lines]
         segments = [own[:-1] - k for k, own in zip(lines, nodes, strict=True)]
         return np.array(lines), np.concatenate(nodes), np.concatenate(segments)
+
+
+def require_order(muscles: Sequence[LineMuscle], fields: Mapping[str, Field]) -> None:
+    """Refuse elastic lines that bend each other in a circle."""
+    lines = [elastic_line(m, k) for m in muscles if isinstance(m.path, Elastic) for k in range(len(m.lines))]
+    named = {name for line in lines for name in line.fields}
+    acting = [field for name, field in fields.items() if name in named]
+    if any(one.line is not None for field in acting for one in field.ellipsoids):
+        require_relaxable(lines, acting)
 
 
 def elastic_line(muscle: LineMuscle, number: int) -> ElasticLine:
