@@ -138,6 +138,23 @@ def test_energy_does_not_grow() -> None:
         before = now
 
 
+def test_a_step_that_is_too_long_is_halved_until_nothing_flies_apart() -> None:
+    solid = block(5, 5, 9, tissue=Tissue(10_000.0, 0.49, viscosity=0.0))
+    bent = 0.005 * np.sin(20.0 * solid.rest[:, [1, 2, 0]]) * solid.rest[:, :1] / 0.05
+    solid.displace(bent)
+    whole, seconds, long = solid.energy(), 0.05, 10.0 * solid.step
+    steps = solid.advance(seconds, step=long)
+    asked = int(np.ceil(seconds / long))
+    assert steps in [asked * 2**halvings for halvings in range(2, 7)]
+    assert solid.energy() + solid.kinetic_energy() < whole
+    # and where six times do not help it is refused, and is where it was
+    solid.displace(bent)
+    before = solid.displacements.copy()
+    with pytest.raises(EcorcheError, match=r"flies apart even at a step of .* ms"):
+        solid.advance(seconds, step=1000.0 * solid.step)
+    assert np.array_equal(solid.displacements, before)
+
+
 def test_a_turn_of_the_whole_body_ends_where_it_began() -> None:
     # gravity goes round in the body's frame, and turning pulls outwards
     tissue, seconds, pieces = Tissue(10_000.0, 0.45, viscosity=0.02), 4.0, 400
