@@ -84,6 +84,8 @@ def test_meshes_that_are_none_are_named_and_the_others_are_built(built: Built) -
     notes = " ".join(report.notes)
     assert "holes.obj was left out" in notes
     assert "cloud.obj was left out" in notes
+    unread = [line for line in report.told() if line.startswith("The muscle ")]  # each of them, not only some
+    assert len(unread) == len([note for note in report.notes if "was left out" in note]) >= 2
     assert "no bone" in report.left_out["far"]
     names = set(rig.spec.muscles.lines)
     # the right side was missing and is made

@@ -76,6 +76,7 @@ class AnatomyReport:
         doubts: What was not certain about each muscle, by name.
         notes: What was guessed about bones and sites, and how meshes were bound.
         covered: Whether the skin was bound to a fascia over them.
+        unread: Which of the notes are of files that could not be used.
     """
 
     muscles: int
@@ -84,6 +85,7 @@ class AnatomyReport:
     doubts: Mapping[str, tuple[str, ...]]
     notes: tuple[str, ...]
     covered: bool = False
+    unread: tuple[str, ...] = ()
 
     def told(self) -> list[str]:
         """The report: counted, with names; the rig's notes hold the rest."""
@@ -91,6 +93,7 @@ class AnatomyReport:
         if self.covered:
             told.append("the skin lies over them by a fascia, unless --coupling says otherwise")
         told += [f"left out: {name}: {why}" for name, why in self.left_out.items()]
+        told += list(self.unread)
         by_doubt: dict[str, list[str]] = {}
         for name, doubts in self.doubts.items():
             for doubt in doubts:
@@ -100,9 +103,10 @@ class AnatomyReport:
         for doubt, names in sorted(by_doubt.items(), key=lambda pair: -len(pair[1])):
             named = ", ".join(names[:NAMED]) + (", …" if len(names) > NAMED else "")
             told.append(f"doubt, {len(names)} muscles: {doubt} ({named})")
-        if self.notes:
-            told.append(f"{len(self.notes)} notes on bones, sites and meshes are in the rig; such as:")
-            told += [f"  {note}" for note in self.notes[:NAMED]]
+        others = [note for note in self.notes if note not in self.unread]
+        if others:
+            told.append(f"{len(others)} notes on bones, sites and meshes are in the rig; such as:")
+            told += [f"  {note}" for note in others[:NAMED]]
         return told
 
 
@@ -152,6 +156,7 @@ def with_anatomy(
         {muscle.name: muscle.doubts for muscle in muscles if muscle.doubts},
         (*found.notes, *(note for note in compiled.notes if "is left out" not in note)),
         covered=rig.spec.coupling == CouplingSpec() and bool(_skins(character, known)),
+        unread=tuple(folder.notes),
     )
     bones = [
         Bone(mesh.name, int(joint), mesh.points, mesh.triangles.astype(np.int32))
