@@ -51,3 +51,19 @@ def test_the_angle_of_a_direction_all_round() -> None:
     angles = np.empty_like(y)
     _angles(y, x, angles)
     np.testing.assert_array_equal(angles, np.arctan2(y, x))
+
+
+def test_eight_single_numbers_side_by_side_are_as_exact_as_they_can_be_told() -> None:
+    exact = np.linspace(-np.pi, np.pi, 40_000).reshape(-1, 8)
+    angles = exact.astype(np.float32)
+    sines, cosines, found = np.empty_like(angles), np.empty_like(angles), np.empty_like(angles)
+    _waves(angles, sines, cosines, np.empty_like(angles))
+    # the rounding of an angle itself is up to 2.4e-7 rad
+    assert np.abs(sines - np.sin(exact)).max() < 4e-7
+    assert np.abs(cosines - np.cos(exact)).max() < 4e-7
+    _angles(np.sin(exact).astype(np.float32), np.cos(exact).astype(np.float32), found)
+    apart = np.abs(found - exact)
+    assert np.minimum(apart, 2.0 * np.pi - apart).max() < 4e-7
+    _waves(np.zeros((1, 8), np.float32), sines[:1], cosines[:1], found[:1])
+    assert not sines[0].any()
+    np.testing.assert_array_equal(cosines[0], 1.0)

@@ -1,22 +1,91 @@
 """Angles of four things side by side, in `quads`: sine and cosine, and the angle of a direction.
 
 A compiled call of the C library's functions takes longer than all else that a muscle's path asks for. These
-are polynomials without a branch, within 5e-16 of the truth for angles of some turns.
+are polynomials without a branch, within 5e-16 of the truth for angles of some turns. Of eight float32 side by
+side they are shorter by half, and within 4e-7.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numba import njit
+from numba.extending import overload
 
-from ecorche.base.quads import like, nearest_whole, where_above
+from ecorche.base.quads import Octet, like, nearest_whole, where_above
 
 _HALF_TURNS = 1.0 / np.pi
 # π in two parts: a few times the first is exact
 _PI_FIRST, _PI_REST = 3.1415926553308964, -1.7411031391008332e-09
 _TAN_EIGHTH = np.sqrt(2.0) - 1.0
+
+
+def _sine_series(z: Any) -> Any:
+    """``(sin √z / √z − 1) / z`` up to 90°."""
+    raise NotImplementedError("compiled code only")
+
+
+def _cosine_series(z: Any) -> Any:
+    """``(cos √z − 1) / z`` up to 90°."""
+    raise NotImplementedError("compiled code only")
+
+
+def _angle_series(z: Any) -> Any:
+    """``(atan √z / √z − 1) / z`` up to an eighth of a turn's half."""
+    raise NotImplementedError("compiled code only")
+
+
+@overload(_sine_series, inline="always")  # type: ignore[untyped-decorator]
+def _choose_sine_series(z: Any) -> Callable[[Any], Any]:
+    def double(z: Any) -> Any:
+        # Taylor's series up to x²¹ / 21!
+        s = z * (1.0 / 51090942171709440000.0) - 1.0 / 121645100408832000.0
+        s = z * (z * (z * s + 1.0 / 355687428096000.0) - 1.0 / 1307674368000.0) + 1.0 / 6227020800.0
+        s = z * (z * (z * s - 1.0 / 39916800.0) + 1.0 / 362880.0) - 1.0 / 5040.0
+        return z * (z * s + 1.0 / 120.0) - 1.0 / 6.0
+
+    def single(z: Any) -> Any:
+        # by Chebyshev's nodes: 1.8e-8 off at most
+        s = z * 2.6347563918170823e-06 - 0.00019822739488633304
+        return z * (z * s + 0.008333242135096973) - 0.1666666596382119
+
+    return single if z is Octet else double
+
+
+@overload(_cosine_series, inline="always")  # type: ignore[untyped-decorator]
+def _choose_cosine_series(z: Any) -> Callable[[Any], Any]:
+    def double(z: Any) -> Any:
+        # Taylor's series up to x²² / 22!, which is below half a unit in the last place at 90°
+        c = z * (-1.0 / 1124000727777607680000.0) + 1.0 / 2432902008176640000.0
+        c = z * (z * (z * c - 1.0 / 6402373705728000.0) + 1.0 / 20922789888000.0) - 1.0 / 87178291200.0
+        c = z * (z * (z * c + 1.0 / 479001600.0) - 1.0 / 3628800.0) + 1.0 / 40320.0
+        return z * (z * (z * c - 1.0 / 720.0) + 1.0 / 24.0) - 0.5
+
+    def single(z: Any) -> Any:
+        # by Chebyshev's nodes: 1e-9 off at most
+        c = z * -2.6297517407992095e-07 + 2.4774579744780367e-05
+        return z * (z * (z * c - 0.0013888651647254934) + 0.04166665936002458) - 0.4999999996395301
+
+    return single if z is Octet else double
+
+
+@overload(_angle_series, inline="always")  # type: ignore[untyped-decorator]
+def _choose_angle_series(z: Any) -> Callable[[Any], Any]:
+    def double(z: Any) -> Any:
+        # by Chebyshev's nodes: 1.3e-18 off at most
+        p = z * -0.01779039552353025 + 0.03795171422316673
+        p = z * (z * (z * p - 0.05034575594529408) + 0.05846762740057589) - 0.06662936116136707
+        p = z * (z * (z * p + 0.07692043965002665) - 0.09090896732978791) + 0.11111110742286896
+        return z * (z * (z * p - 0.14285714279197312) + 0.1999999999994035) - 0.3333333333333312
+
+    def single(z: Any) -> Any:
+        # 2.4e-9 off at most
+        p = z * -0.0645192820786063 + 0.10743731490688224
+        return z * (z * (z * p - 0.14263955597971545) + 0.1999954048364841) - 0.33333331761168516
+
+    return single if z is Octet else double
 
 
 @njit(inline="always")  # type: ignore[untyped-decorator]
@@ -26,17 +95,8 @@ def sine_cosine(angle: Any) -> Any:
     x = (angle - half_turns * _PI_FIRST) - half_turns * _PI_REST
     odd = half_turns - 2.0 * nearest_whole(0.5 * half_turns)
     sign = 1.0 - 2.0 * (odd * odd)
-    # Taylor's series up to x²² / 22!, which is below half a unit in the last place at 90°
     z = x * x
-    s = z * (1.0 / 51090942171709440000.0) - 1.0 / 121645100408832000.0
-    s = z * (z * (z * s + 1.0 / 355687428096000.0) - 1.0 / 1307674368000.0) + 1.0 / 6227020800.0
-    s = z * (z * (z * s - 1.0 / 39916800.0) + 1.0 / 362880.0) - 1.0 / 5040.0
-    s = z * (z * s + 1.0 / 120.0) - 1.0 / 6.0
-    c = z * (-1.0 / 1124000727777607680000.0) + 1.0 / 2432902008176640000.0
-    c = z * (z * (z * c - 1.0 / 6402373705728000.0) + 1.0 / 20922789888000.0) - 1.0 / 87178291200.0
-    c = z * (z * (z * c + 1.0 / 479001600.0) - 1.0 / 3628800.0) + 1.0 / 40320.0
-    c = z * (z * (z * c - 1.0 / 720.0) + 1.0 / 24.0) - 0.5
-    return sign * (x + x * (z * s)), sign * (1.0 + z * c)
+    return sign * (x + x * (z * _sine_series(z))), sign * (1.0 + z * _cosine_series(z))
 
 
 @njit(inline="always")  # type: ignore[untyped-decorator]
@@ -51,13 +111,8 @@ def angle_of(y: Any, x: Any) -> Any:
     under = where_above(less, bound, less + more, more)
     # no direction at all has the angle zero
     t = over / where_above(under, zero, under, like(x, 1.0))
-    # atan(t) / t by Chebyshev's nodes: 1.3e-18 off at most
     z = t * t
-    p = z * -0.01779039552353025 + 0.03795171422316673
-    p = z * (z * (z * p - 0.05034575594529408) + 0.05846762740057589) - 0.06662936116136707
-    p = z * (z * (z * p + 0.07692043965002665) - 0.09090896732978791) + 0.11111110742286896
-    p = z * (z * (z * p - 0.14285714279197312) + 0.1999999999994035) - 0.3333333333333312
-    angle = t + t * (z * p)
+    angle = t + t * (z * _angle_series(z))
     angle = where_above(less, bound, 0.25 * np.pi + angle, angle)
     angle = where_above(high, wide, 0.5 * np.pi - angle, angle)
     angle = where_above(zero, x, np.pi - angle, angle)

@@ -60,12 +60,12 @@ def difference_of(kept: Floats, difference: Floats, bulge: Floats, result: Float
     count, _, muscle_count = counts(kept)
     if difference.shape != (count, 4, 4) or len(bulge) != muscle_count:
         return False
-    curves, plan, bind = unpacked(kept)
+    _, plan, bind = unpacked(kept)
     moved, turn, rows = np.empty((count, MOVED)), np.empty((count, TURN)), np.empty((len(result), MOVED))
     if not _pose_joints(plan.turned, difference, moved, turn):
         return False
     here = (0.0, 0.0, 0.0)
-    if not pose_muscle_joints(curves, plan, bind, moved, turn, bulge, here, bind[:0], rows):
+    if not pose_muscle_joints(kept, moved, turn, bulge, here, bind[:0], rows):
         return False
     for joint in range(len(result)):
         for column in range(4):
@@ -108,7 +108,7 @@ def skin_rows_of(kept: Singles, difference: Floats, activation: Floats, result: 
     count, _, muscle_count = counts(kept)
     if difference.shape != (count, 4, 4) or len(activation) != muscle_count:
         return False
-    curves, plan, bind = unpacked(kept)
+    _, plan, bind = unpacked(kept)
     bulge = np.empty(muscle_count, np.float32)
     if not _bulge(plan.muscles, activation, bulge):
         return False
@@ -129,7 +129,7 @@ def skin_rows_of(kept: Singles, difference: Floats, activation: Floats, result: 
         if not _pose_joints(plan.turned, difference, exact_moved, exact_turn):
             return False
         turn = exact_turn.astype(np.float32)
-    done: bool = pose_muscle_joints(curves, plan, bind, moved, turn, bulge, way, bind[:0], result[count:])
+    done: bool = pose_muscle_joints(kept, moved, turn, bulge, way, bind[:0], result[count:])
     return done
 
 

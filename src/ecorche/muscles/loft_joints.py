@@ -57,7 +57,8 @@ from ecorche.muscles.loft_plan import (
     SIDE,
     LoftPlan,
 )
-from ecorche.muscles.root_curves import MUSCLE, NAMED, CurveGroups, Numbers, pose_curves
+from ecorche.muscles.packed_plans import unpacked
+from ecorche.muscles.root_curves import MUSCLE, NAMED, Numbers, pose_curves
 from ecorche.muscles.triples import cross, dot, plus, read_vector, scaled, write_vector
 from ecorche.muscles.wrapping import COLUMNS, LENGTH, along
 
@@ -79,7 +80,7 @@ def _swelling(kept: Numbers, at: int, shortening: Any) -> Any:
     return where_above(kappa, thinnest, kappa, thinnest)
 
 
-@njit(cache=True, error_model="numpy")  # type: ignore[untyped-decorator]
+@njit(inline="always")  # type: ignore[untyped-decorator]
 def _pose_places(plan: LoftPlan, owners: Naturals, bulge: Numbers, curves: Numbers, places: Numbers) -> bool:
     """Where the places are on their root curves, and how much the muscles dilate there.
 
@@ -129,7 +130,7 @@ def _row(x: Any, y: Any, z: Any, t: Any, tangent: Any, out: Any, side: Any, poin
     return row[0], row[1], row[2], t - dot(row, point)
 
 
-@njit(cache=True, error_model="numpy")  # type: ignore[untyped-decorator]
+@njit(inline="always")  # type: ignore[untyped-decorator]
 def _pose_frames(
     named: Naturals,
     kept: Numbers,
@@ -205,9 +206,7 @@ def _pose_frames(
 
 @njit(cache=True, error_model="numpy")  # type: ignore[untyped-decorator]
 def pose_muscle_joints(
-    groups: CurveGroups,
-    plan: LoftPlan,
-    bind: Numbers,
+    kept: Numbers,
     moved: Numbers,
     turn: Numbers,
     bulge: Numbers,
@@ -217,11 +216,11 @@ def pose_muscle_joints(
 ) -> bool:
     """``(bind − posed) bind⁻¹`` of the muscle joints, which is ``I − M``, into ``result`` (K, MOVED).
 
-    All numbers are float64, four side by side, or all float32, eight.
+    All numbers are float64, four side by side, or all float32, eight. What it is made of is compiled into
+    it: to hand a plan from function to function takes as long as to pose a group of muscle joints.
 
     Args:
-        groups, plan: Constants of root curves and muscle joints.
-        bind: Frames of the muscle joints at bind, (groups, FRAME, W).
+        kept: Constants of root curves and muscle joints, and the latter's frames at bind: see `packed`.
         moved: ``M − I`` of the skeleton's joints, (joints, MOVED).
         turn: Their rotations, (joints, TURN); none where ``M`` are rotations that move.
         bulge: T of the muscles, (M,).
@@ -232,9 +231,10 @@ def pose_muscle_joints(
     Returns:
         False where a bulge cannot be.
     """
-    curves = np.empty((len(groups.shapes), COLUMNS, groups.kept.shape[2]), bind.dtype)
+    groups, plan, bind = unpacked(kept)
+    curves = np.empty((len(groups.shapes), COLUMNS, groups.kept.shape[2]), kept.dtype)
     pose_curves(groups, moved, curves)
-    places = np.empty((len(bulge) * plan.place_named.shape[1], PLACE), bind.dtype)
+    places = np.empty((len(bulge) * plan.place_named.shape[1], PLACE), kept.dtype)
     if not _pose_places(plan, groups.named, bulge, curves, places):
         return False
     _pose_frames(plan.joint_named, plan.joint_kept, moved, turn, places, bind, from_origin, frames, result)

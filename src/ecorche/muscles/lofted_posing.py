@@ -102,8 +102,8 @@ class Lofts:
         bind = np.zeros((len(plan.joint_named), FRAME, groups.kept.shape[2]), dtype)
         turn = np.tile(np.eye(3, 4, dtype=dtype).ravel(), (joints, 1))
         still, bulge = np.zeros((joints, MOVED), dtype), np.ones(len(self.muscles), dtype)
-        rows = np.empty((count, MOVED), dtype)
-        pose_muscle_joints(groups, plan, np.zeros_like(bind), still, turn, bulge, (0.0, 0.0, 0.0), bind, rows)
+        kept, rows = packed(joints, groups, plan, bind), np.empty((count, MOVED), dtype)
+        pose_muscle_joints(kept, still, turn, bulge, (0.0, 0.0, 0.0), bind, rows)
         return packed(joints, groups, plan, bind), bind
 
     @cached_property

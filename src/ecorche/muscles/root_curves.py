@@ -286,7 +286,7 @@ def _turned(m: Any, a: Any) -> Any:
     return scaled(where_above(length, like(length, 0.0), 1.0 / length, like(length, 1.0)), moved)
 
 
-@njit(cache=True, error_model="numpy")  # type: ignore[untyped-decorator]
+@njit(cache=True, error_model="numpy", inline="always")  # type: ignore[untyped-decorator]
 def pose_curves(groups: CurveGroups, moved: Numbers, curves: Numbers) -> None:
     """All root curves into ``curves`` (groups, COLUMNS, W), for ``M − I`` of the joints (joints, MOVED)."""
     shapes, named, kept = groups
