@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -15,6 +16,7 @@ from ecorche.skeleton.skeleton import Skeleton
 from ecorche.skin.fold_planes import FoldPlanes, limb_folds
 from ecorche.skin.keep_volume import KeptVolume
 from ecorche.skin.limb_segments import LimbSegment, limb_segments
+from ecorche.skin.limb_thickness import thickness_round
 from ecorche.skin.two_rings import two_rings
 from ecorche.skin.weights import SkinWeights, weights_from_table
 from ecorche.skin.widened_limbs import WidenedLimbs
@@ -23,6 +25,8 @@ Points = npt.NDArray[np.float32]
 Floats = npt.NDArray[np.float64]
 
 BONE, RADIUS, BLENDED = 0.3, 0.05, 0.04
+ROUND = np.arange(48) * 2.0 * np.pi / 48
+CIRCLE = np.stack([np.cos(ROUND), np.sin(ROUND), np.zeros(48)], axis=1)
 
 
 class Arm(NamedTuple):
@@ -115,7 +119,9 @@ def test_a_bent_tube_keeps_its_volume(arm: Arm, degrees: float) -> None:
 
 
 def test_halves_of_a_folded_tube_stay_on_their_sides(arm: Arm) -> None:
-    planes = FoldPlanes(arm.points, limb_folds(arm.segments, arm.weights, arm.skeleton), arm.skeleton)
+    planes = FoldPlanes(
+        arm.points, limb_folds(arm.points, arm.segments, arm.weights, arm.skeleton), arm.skeleton
+    )
     moved, bent = arm.bent(130.0)
     angle = np.radians(130.0)
     on = np.array([np.sin(angle), 0.0, np.cos(angle)])
@@ -145,15 +151,41 @@ def test_halves_of_a_folded_tube_stay_on_their_sides(arm: Arm) -> None:
     np.testing.assert_array_equal(there, (bent + laid)[some])
 
 
+def test_a_thick_half_and_a_thin_one_meet_where_their_skins_touch(arm: Arm) -> None:
+    (even,) = limb_folds(arm.points, arm.segments, arm.weights, arm.skeleton)
+    thick, thin = 0.06, 0.03
+    told = [thickness_round(r * CIRCLE, np.zeros(3), axis, np.ones(len(CIRCLE)))
+            for r, axis in ((thick, even.before), (thin, even.behind))]  # fmt: skip
+    planes = FoldPlanes(arm.points, [replace(even, thickness=np.array(told))], arm.skeleton)
+    moved, bent = arm.bent(130.0)
+    angle = np.radians(130.0)
+    on, back = np.array([np.sin(angle), 0.0, np.cos(angle)]), np.array([0.0, 0.0, -1.0])
+    # the line that is as far from one bone as its half is thick, and from the other likewise
+    touching = thick * on + thin * back
+    assert np.linalg.norm(np.cross(touching, back)) / np.linalg.norm(np.cross(touching, on)) == (
+        pytest.approx(thick / thin)
+    )
+    laid = planes.laid(bent, moved)
+    there = np.linalg.norm(laid, axis=1) > 0.008
+    assert there.sum() > 20
+    clear = there & (np.abs(arm.points[:, 2]) > BLENDED)
+    across = np.cross(touching, [0.0, 1.0, 0.0])
+    np.testing.assert_allclose((bent + laid)[clear] @ across / np.linalg.norm(across), 0.0, atol=1e-6)
+
+
 def test_nothing_is_laid_before_halves_meet(arm: Arm) -> None:
-    planes = FoldPlanes(arm.points, limb_folds(arm.segments, arm.weights, arm.skeleton), arm.skeleton)
+    planes = FoldPlanes(
+        arm.points, limb_folds(arm.points, arm.segments, arm.weights, arm.skeleton), arm.skeleton
+    )
     for degrees in (0.0, 49.0):
         moved, bent = arm.bent(degrees)
         assert not planes.laid(bent, moved).any()
 
 
 def test_limbs_widen_by_their_own_skin_as_they_would_by_the_whole(arm: Arm) -> None:
-    planes = FoldPlanes(arm.points, limb_folds(arm.segments, arm.weights, arm.skeleton), arm.skeleton)
+    planes = FoldPlanes(
+        arm.points, limb_folds(arm.points, arm.segments, arm.weights, arm.skeleton), arm.skeleton
+    )
     kept, rings = KeptVolume(arm.points, arm.segments), two_rings(arm.points, arm.triangles)
     moved, bent = arm.bent(120.0)
     up, rng = arm.normals(bent), np.random.default_rng(7)

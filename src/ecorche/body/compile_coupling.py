@@ -95,7 +95,7 @@ def compile_coupling(body: Body, rig: Rig, bind: Sequence[PointSet]) -> BodyCoup
     folds = FoldPlanes(
         points,
         [
-            *limb_folds(limbs, weights, character.skeleton),
+            *limb_folds(points, limbs, weights, character.skeleton),
             *_hip_folds(points, weights, character.skeleton, naming),
         ],
         character.skeleton,

@@ -2,7 +2,7 @@
 
 How much a line counts has no steps. The more it grazes what it meets the less it counts, so that it has no
 weight when it comes off the edge of a limb; nor has it at the end of its reach, where it meets skin that is
-crumpled, or where other skin ahead of it is as near as that behind.
+crumpled, where other skin ahead of it is as near as that behind, or where it meets the skin it begins at.
 """
 
 from __future__ import annotations
@@ -155,6 +155,10 @@ def _met(
             far = min(far, reach[vertex])
             counts *= sound * _ramp((far + way) / (far * np.float32(1.0 - FULLY / FARTHEST)))
             counts *= _ramp((-ahead[row] / way - np.float32(1.0)) / np.float32(AHEAD - 1.0))
+        # triangles round the beginning itself that are turned over: whether they are met is up to rounding
+        own = place[vertex]
+        if own == corners[line, 0] or own == corners[line, 1] or own == corners[line, 2]:
+            counts = np.float32(0.0)
         if counts <= 0.0:
             continue
         places[line], give[line] = place[vertex], np.float32(1.0) / (np.float32(1.0) + held)

@@ -1,6 +1,9 @@
-"""Where a limb folds at a hinge its two halves meet in a plane: the one that halves the angle between them.
+"""Where a limb folds at a hinge its halves meet in a plane through the joint and the line where they touch.
 
-Skin of the upper arm that would be on the forearm's side of that plane is laid onto it, and the other way
+With ``back`` and ``on`` the unit directions of both bones from the joint, and their skin at the distances d₁
+and d₂ from them in the crook, that line is in the direction ``d₁ on + d₂ back``: of halves that are as thick
+as each other the plane halves the angle between them, else it leans towards the thinner one. Skin of the
+upper arm that would be on the forearm's side of that plane is laid onto it, and the other way
 round: both press each other flat and the crease is clean. Only skin in the crook is laid so, from some angle
 on, and the more the clearer it belongs to one half; on the outer side of the joint nothing meets. The volume
 that is pressed in comes out beside (`keep_volume`).
@@ -22,6 +25,7 @@ from ecorche.base.smooth_step import smooth_step
 from ecorche.base.threads import threads_for
 from ecorche.skeleton.skeleton import Skeleton
 from ecorche.skin.limb_segments import LimbSegment, limb_joints
+from ecorche.skin.limb_thickness import COLUMNS, thickness_round, thickness_towards
 from ecorche.skin.weights import SkinWeights
 
 Floats = npt.NDArray[np.float64]
@@ -32,6 +36,8 @@ BEGINS, AFTER_BIND, GROWS = np.radians(50.0), np.radians(15.0), np.radians(50.0)
 come to do so wholly [rad]."""
 _CLEARLY = 0.2
 """By how much more weight one half must have than the other for skin to belong to it clearly."""
+_NEAR = 0.35
+"""How far from the joint, as a share of the bone's length, the thickness of its halves is measured."""
 _UP = 0.5
 """How far up the trunk belly folds over thigh, as a share of the thigh's length."""
 _FROM_MIDDLE = 0.8
@@ -53,6 +59,7 @@ class Fold:
         before: From the joint back to the middle of the half before it, at bind, unit, (3,); the joint above
             turns it.
         behind: From the joint on along the half behind it, at bind, unit, (3,).
+        thickness: Of both halves, see `thickness_round`, (2, COLUMNS).
         vertices: Of the skin, (n,).
         sides: −1 of the half before the joint to 1 of that behind, 0 for skin that does not fold, (n,).
     """
@@ -60,18 +67,23 @@ class Fold:
     joint: int
     before: Floats
     behind: Floats
+    thickness: Floats
     vertices: Ints
     sides: Floats
 
 
-def limb_folds(segments: Iterable[LimbSegment], weights: SkinWeights, skeleton: Skeleton) -> list[Fold]:
-    """Folds at elbows and knees, whose limbs are given, see `limb_segments`."""
+def limb_folds(
+    points: npt.ArrayLike, segments: Iterable[LimbSegment], weights: SkinWeights, skeleton: Skeleton
+) -> list[Fold]:
+    """Folds at elbows and knees of a skin at bind [m], (vertices, 3), by its limbs: see `limb_segments`."""
     heads, tips, found = skeleton.bind_world[:, :3, 3], skeleton.tail_positions(), []
+    at = np.asarray(points, np.float64)
     for segment in segments:
         joint, own = segment.joint, segment.vertices
-        before = normalise(heads[skeleton.parents[joint]] - heads[joint])
-        behind = normalise(tips[joint] - heads[joint])
-        found.append(Fold(joint, before, behind, own, _sides(weights, limb_joints(skeleton, joint)[1])[own]))
+        head, sides = heads[joint], _sides(weights, limb_joints(skeleton, joint)[1])[own]
+        back, on = heads[skeleton.parents[joint]] - head, tips[joint] - head
+        thickness = _thickness(at[own], sides, head, back, on)
+        found.append(Fold(joint, normalise(back), normalise(on), thickness, own, sides))
     return found
 
 
@@ -104,9 +116,20 @@ def hip_folds(
         near = np.asarray(smooth_step((away @ aside + width) / (_FROM_MIDDLE * width)))
         near *= 1.0 - np.clip((away @ upwards / (_UP * length) - 1.0), 0.0, 1.0)
         side = _sides(weights, thigh) * near * np.clip(2.0 * belongs, 0.0, 1.0)
-        own = np.flatnonzero(side != 0.0)
-        found.append(Fold(hip, upwards, normalise(tips[hip] - heads[hip]), own, side[own]))
+        own, thigh_bone = np.flatnonzero(side != 0.0), tips[hip] - heads[hip]
+        thickness = _thickness(at[own], side[own], heads[hip], length * upwards, thigh_bone)
+        found.append(Fold(hip, upwards, normalise(thigh_bone), thickness, own, side[own]))
     return found
+
+
+def _thickness(points: Floats, sides: Floats, head: Floats, back: Floats, on: Floats) -> Floats:
+    """Of both halves of a fold near the joint, (2, COLUMNS); ``back`` and ``on`` are as long as the bones."""
+    told = []
+    for side, bone in ((-1.0, back), (1.0, on)):
+        along = (points - head) @ bone / (bone @ bone)
+        counts = np.clip(side * sides, 0.0, 1.0) * ((along > 0.0) & (along < _NEAR))
+        told.append(thickness_round(points, head, normalise(bone), counts))
+    return np.array(told)
 
 
 def _sides(weights: SkinWeights, joints: set[int], clearly: float = _CLEARLY) -> Floats:
@@ -169,6 +192,7 @@ class FoldPlanes:
         self._heads = skeleton.bind_world[self._joints, :3, 3]
         self._before = np.array([fold.before for fold in each]).reshape(-1, 3)
         self._behind = np.array([fold.behind for fold in each]).reshape(-1, 3)
+        self._thickness = np.array([fold.thickness for fold in each]).reshape(-1, 2, COLUMNS)
         bent = np.pi - np.arccos(np.clip(np.sum(self._before * self._behind, axis=1), -1.0, 1.0))
         self._begins = np.maximum(BEGINS, bent + AFTER_BIND)
         self._sides = _by_vertex(
@@ -212,8 +236,8 @@ class FoldPlanes:
         """Add to ``moved`` how far each vertex is moved; it may be the points themselves."""
         planes = np.empty((len(self._joints), _PLANE))
         _stand(
-            difference, self._joints, self._above, self._heads, self._before, self._behind, self._begins,
-            planes,
+            difference, self._joints, self._above, self._heads, self._before, self._behind, self._thickness,
+            self._begins, planes,
         )  # fmt: skip
         if planes[:, _SHARE].any():
             with threads_for(len(self._sides.vertices) // 16):
@@ -242,6 +266,16 @@ def _turned(difference: Floats, vector: Floats) -> Any:
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
+def _turned_back(difference: Floats, vector: Floats) -> Any:
+    """A vector (3,) before ``M − I`` of a joint turned it."""
+    found = vector.copy()
+    for i in range(3):
+        for k in range(3):
+            found[i] += difference[k, i] * vector[k]
+    return found
+
+
+@njit(cache=True)  # type: ignore[untyped-decorator]
 def _stand(
     difference: Floats,
     joints: Ints,
@@ -249,6 +283,7 @@ def _stand(
     heads: Floats,
     before: Floats,
     behind: Floats,
+    thickness: Floats,
     begins: Floats,
     planes: Floats,
 ) -> None:
@@ -260,8 +295,11 @@ def _stand(
         bend = np.pi - np.arccos(min(max(np.sum(back * on), -1.0), 1.0))
         planes[fold, _SHARE] = _smooth((bend - begins[fold]) / GROWS)
         planes[fold, _HEAD:_ACROSS] = _turned(difference[joint], heads[fold]) + difference[joint, :3, 3]
-        planes[fold, _ACROSS:_INTO] = _unit(on - back)
-        planes[fold, _INTO:] = _unit(on + back)
+        first = thickness_towards(thickness[fold, 0], _turned_back(difference[above[fold]], on))
+        second = thickness_towards(thickness[fold, 1], _turned_back(difference[joint], back))
+        into = _unit(first * on + second * back)
+        planes[fold, _INTO:] = into
+        planes[fold, _ACROSS:_INTO] = _unit((on - back) - np.sum((on - back) * into) * into)
 
 
 @njit(parallel=True, cache=True, error_model="numpy")  # type: ignore[untyped-decorator]
