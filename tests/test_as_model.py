@@ -1,0 +1,191 @@
+"""Rigs as musculoskeletal models: what MuJoCo and OpenSim read of them is what the rig has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+import trimesh
+
+from conftest import Figure
+from ecorche.body.as_model import LEAST_MASS, RigModel, rig_model
+from ecorche.body.rig import create_rig
+from ecorche.body.sample_poses import sample_poses
+from ecorche.body.segment_masses import DENSITY, segment_masses
+from ecorche.errors import DocumentError, MeshError
+from ecorche.io.mjcf import FIBRE_RANGE, write_mjcf
+from ecorche.io.osim.write import write_osim
+from ecorche.skeleton.kinematics import difference_from_bind
+from ecorche.skin.weights import weights_from_table
+from extracted_people import extracted
+from lofted_arms import random_poses
+from osim_models import Peer, opensim_package
+from rigged_people import person, rigged
+
+Floats = npt.NDArray[np.float64]
+
+MAN = Path("human", "male_muscular_cmu_mb.glb")
+ASKED = 1e-4  # metres
+
+
+@pytest.fixture(scope="module")
+def opensim(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    with opensim_package(tmp_path_factory.mktemp("opensim")) as package:
+        yield package
+
+
+@cache
+def _template(path: Path) -> RigModel:
+    return rig_model(person(path), rigged(path))
+
+
+@cache
+def _found(path: Path) -> RigModel:
+    return rig_model(*extracted(path))
+
+
+def _poses(path: Path, count: int) -> Floats:
+    """``M − I`` of a person's joints in drawn poses, (poses, joints, 4, 4)."""
+    character = person(path)
+    drawn = sample_poses(character, rigged(path), count, motions=())
+    return difference_from_bind(character.skeleton, drawn.local)
+
+
+class InMujoco:
+    """A written model, read by MuJoCo."""
+
+    def __init__(self, path: Path, model: RigModel) -> None:
+        import mujoco
+
+        self.mujoco, self.names = mujoco, [muscle.name for muscle in model.muscles]
+        self.model = mujoco.MjModel.from_xml_path(str(path))
+        self.data = mujoco.MjData(self.model)
+        self.addresses = [int(self.model.joint(name).qposadr[0]) for name in model.coordinates]
+
+    def lengths(self, pose: Floats) -> Floats:
+        self.data.qpos[self.addresses] = pose
+        self.mujoco.mj_fwdPosition(self.model, self.data)
+        return np.array([self.data.ten_length[self.model.tendon(name).id] for name in self.names])
+
+
+def test_a_bar_of_two_joints_weighs_what_it_holds() -> None:
+    bar = trimesh.creation.box((0.1, 0.2, 0.6)).subdivide().subdivide().subdivide().subdivide()
+    points, lower = np.asarray(bar.vertices), np.asarray(bar.vertices)[:, 2] < 0.0
+    weights = weights_from_table(
+        np.where(lower, 0, 1)[:, None], np.ones((len(points), 1), np.float32), 3, "bar"
+    )
+    heads = np.array([[0.0, 0.0, -0.3], [0.0, 0.0, 0.0], [0.0, 0.0, 0.3]])
+    found = segment_masses(points, bar.faces, weights, heads)
+    half = DENSITY * 0.1 * 0.2 * 0.3
+    # flesh goes with the nearest vertex, and those in the middle are of the upper half
+    assert found.masses == pytest.approx([half, half, 0.0], rel=0.08)
+    assert found.masses.sum() == pytest.approx(2.0 * half, rel=0.02)
+    np.testing.assert_allclose(found.centres, [[0, 0, -0.15], [0, 0, 0.15], [0, 0, 0.3]], atol=0.012)
+    box = half / 12.0 * np.array([0.2**2 + 0.3**2, 0.1**2 + 0.3**2, 0.1**2 + 0.2**2])
+    np.testing.assert_allclose(found.inertias[1], np.diag(box), atol=0.2 * box.max())
+    assert not found.inertias[2].any()
+    with pytest.raises(MeshError, match="nothing is inside the skin"):
+        segment_masses(points, bar.faces[:, ::-1], weights, heads)
+
+
+def test_a_person_weighs_as_one_and_both_sides_alike(data: Path) -> None:
+    model = _template(data / MAN)
+    mass = {body.name: body.mass for body in model.bodies}
+    assert 55.0 < sum(mass.values()) < 85.0
+    assert mass["LeftUpLeg"] == pytest.approx(mass["RightUpLeg"], rel=0.03)
+    assert 0.08 < mass["LeftUpLeg"] / sum(mass.values()) < 0.16
+    # a virtual scapula has no skin
+    assert mass["virtual_scapula_left"] == LEAST_MASS
+    assert all(np.linalg.eigvalsh(body.inertia)[0] > 0.0 for body in model.bodies)
+
+
+def test_fibres_times_cross_section_are_the_volume_and_the_rigs_force_stays(data: Path) -> None:
+    model = _template(data / MAN)
+    spec = rigged(data / MAN).spec.muscles.named
+    for muscle, (name, told) in zip(model.muscles, spec.items(), strict=True):
+        assert muscle.fibre_length * muscle.cross_section == pytest.approx(muscle.volume)
+        assert muscle.fibre_length + muscle.slack_length == pytest.approx(muscle.length)
+        assert 0.0 < muscle.fibre_length < muscle.length
+        if told.max_force:
+            assert muscle.max_force == told.max_force, name
+    weak = rig_model(*extracted(data / MAN), specific_tension=1.0e5)
+    for one, other in zip(weak.muscles, _found(data / MAN).muscles, strict=True):
+        if other.max_force == pytest.approx(3.0e5 * other.cross_section):
+            assert one.max_force == pytest.approx(other.max_force / 3.0)
+
+
+def test_every_path_of_the_template_is_as_long_in_mujoco(data: Path, tmp_path: Path, figure: Figure) -> None:
+    model, file = _template(data / MAN), tmp_path / "man.xml"
+    write_mjcf(file, model)
+    peer = InMujoco(file, model)
+    worst = max(
+        float(np.abs(peer.lengths(model.pose(moved)) - model.lengths(moved)).max())
+        for moved in _poses(data / MAN, 24)
+    )
+    figure("lengths of a rig's muscles in MuJoCo, 24 poses", 1e3 * worst, 1e3 * ASKED, "mm")
+    assert worst < 1e-9
+    assert peer.model.body_mass.sum() == pytest.approx(sum(body.mass for body in model.bodies))
+    for number, muscle in enumerate(model.muscles):
+        # as MuJoCo reckons them
+        low, high = peer.model.actuator_lengthrange[number]
+        fibre = (high - low) / (FIBRE_RANGE[1] - FIBRE_RANGE[0])
+        assert fibre == pytest.approx(muscle.fibre_length)
+        assert low - FIBRE_RANGE[0] * fibre == pytest.approx(muscle.slack_length)
+        assert peer.model.actuator_gainprm[number, 2] == pytest.approx(muscle.max_force)
+
+
+def test_every_path_of_the_template_is_as_long_in_opensim(
+    opensim: Any, data: Path, tmp_path: Path, figure: Figure
+) -> None:
+    model, file = _template(data / MAN), tmp_path / "man.osim"
+    write_osim(file, model)
+    peer, worst = Peer(opensim, file), 0.0
+    for moved in _poses(data / MAN, 4):
+        peer.pose(dict(zip(model.coordinates, model.pose(moved).tolist(), strict=True)))
+        there = np.array([peer.length(muscle.name) for muscle in model.muscles])
+        worst = max(worst, float(np.abs(there - model.lengths(moved)).max()))
+    figure("lengths of a rig's muscles in OpenSim, 4 poses", 1e3 * worst, 1e3 * ASKED, "mm")
+    assert worst < 1e-9
+    for muscle in model.muscles[::20]:
+        read = peer.model.getMuscles().get(muscle.name)
+        assert read.getMaxIsometricForce() == pytest.approx(muscle.max_force)
+        assert read.getOptimalFiberLength() == pytest.approx(muscle.fibre_length)
+        assert read.getTendonSlackLength() == pytest.approx(muscle.slack_length)
+    assert peer.model.getTotalMass(peer.state) == pytest.approx(sum(body.mass for body in model.bodies))
+
+
+def test_paths_round_spheres_are_those_of_both_where_the_centre_is_off_their_line(
+    opensim: Any, data: Path, tmp_path: Path
+) -> None:
+    """Nearer to it our curve gives way to a smaller circle, theirs whirls: see `wrapping`."""
+    model = _found(data / MAN)
+    write_mjcf(tmp_path / "man.xml", model)
+    write_osim(tmp_path / "man.osim", model)
+    in_mujoco, in_opensim = InMujoco(tmp_path / "man.xml", model), Peer(opensim, tmp_path / "man.osim")
+    wrapped = np.array([muscle.wrap is not None for muscle in model.muscles])
+    assert wrapped.sum() > 20
+    agreeing, of_one_mind = [], []
+    for moved in random_poses(person(data / MAN).skeleton, 8, 0.25, seed=3):
+        pose = model.pose(moved)
+        in_opensim.pose(dict(zip(model.coordinates, pose.tolist(), strict=True)))
+        ours, theirs = model.lengths(moved), in_mujoco.lengths(pose)
+        others = np.array([in_opensim.length(muscle.name) for muscle in model.muscles])
+        of_one_mind.append(np.abs(theirs - others) < 1e-6)
+        np.testing.assert_allclose(ours[~wrapped], theirs[~wrapped], atol=1e-9)
+        agreeing.append(np.abs(ours - theirs)[wrapped] < ASKED)
+    assert np.mean(of_one_mind) > 0.95
+    assert np.mean(agreeing) > 0.75
+
+
+def test_what_is_no_model_is_refused(data: Path) -> None:
+    character, file = person(data / MAN), data / MAN
+    bare = create_rig(character, file, file.with_suffix(".ecorche"), muscles=False)
+    with pytest.raises(DocumentError, match="has no muscles to make a model of"):
+        rig_model(character, bare)
+    with pytest.raises(DocumentError, match="a specific tension of 0 N/m² pulls nothing"):
+        rig_model(character, rigged(file), specific_tension=0.0)
