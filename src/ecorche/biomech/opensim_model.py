@@ -73,6 +73,7 @@ class OpensimModel:
         self._find_paths(notes)
         self.notes = tuple(notes)
         self._posed: bytes | None = None
+        self._frames: Floats | None = None
 
     def __repr__(self) -> str:
         return (
@@ -125,7 +126,7 @@ class OpensimModel:
             joints = self._joints
             self._s.setQ(joints.vector(joints.in_state(joints.all_values(values))))
             self._m.realizePosition(self._s)
-            self._posed = values.tobytes()
+            self._posed, self._frames = values.tobytes(), None
         return values
 
     def _jacobian(self) -> Floats:
@@ -138,9 +139,15 @@ class OpensimModel:
     def body_transforms(self, q: Floats) -> Floats:
         """``ground_from_body`` of each body, (bodies, 4, 4)."""
         self._pose(q)
-        return self._transforms()
+        return self._transforms().copy()
 
     def _transforms(self) -> Floats:
+        """Of the pose that stands; asked for once."""
+        if self._frames is None:
+            self._frames = self._read_transforms()
+        return self._frames
+
+    def _read_transforms(self) -> Floats:
         found = np.tile(np.eye(4), (len(self.bodies), 1, 1))
         for frame, body in zip(found, self._body_components, strict=True):
             placed = body.getTransformInGround(self._s)
