@@ -24,6 +24,7 @@ from ecorche.biomech.model import (
     Muscle,
     PassivePath,
     PathPoints,
+    against,
     checked_pose,
     index_of,
     require_masses,
@@ -63,8 +64,10 @@ class OpensimModel:
         self._joints = OpensimCoordinates(opensim, self._m, self._s, self.name, notes)
         self.coordinates, self.root = self._joints.coordinates, self._joints.root
         self._body_components = [self._m.getBodySet().get(k) for k in range(self._m.getBodySet().getSize())]
+        self.up = against(_triple(self._m.getGravity()), (0.0, 1.0, 0.0))
+        above = _parents(self._m)
         self.bodies = tuple(
-            Body(body.getName(), float(body.getMass()), _triple(body.getMassCenter()))
+            Body(body.getName(), float(body.getMass()), _triple(body.getMassCenter()), above[body.getName()])
             for body in self._body_components
         )
         self._mobods = {"ground": 0}
@@ -336,3 +339,13 @@ def opensim_package() -> Any:
 def _triple(values: Any) -> tuple[float, float, float]:
     x, y, z = np.asarray(values.to_numpy(), np.float64).tolist()
     return x, y, z
+
+
+def _parents(model: Any) -> dict[str, str]:
+    """The body that each body hangs on, by name; empty for the ground."""
+    joints, found = model.getJointSet(), {}
+    for k in range(joints.getSize()):
+        joint = joints.get(k)
+        parent = joint.getParentFrame().findBaseFrame().getName()
+        found[joint.getChildFrame().findBaseFrame().getName()] = "" if parent == "ground" else parent
+    return found

@@ -250,6 +250,15 @@ def _mesh2motion() -> Iterator[Row]:
     yield from _both_sides([*tips, ("ball_leaf_{s}", "@leaf")])
 
 
+def _opensim() -> Iterator[Row]:
+    """Bodies of OpenSim's models of the whole body, and of those that MuJoCo users made of them."""
+    yield from (("pelvis", "humanoid_root"), ("torso", "@trunk"), ("head", "skullbase"))
+    names: tuple[str, ...] = ("clavicle_{s}", "humerus_{s}", "ulna_{s}", "hand_{s}")
+    yield from _both_sides(_limb_rows(*names, "femur_{s}", "tibia_{s}", "talus_{s}", "toes_{s}"))
+    yield from _both_sides([("scapula_{s}", "*_acromioclavicular"), ("radius_{s}", "*_radioulnar")])
+    yield from _both_sides([("calcn_{s}", "@helper"), ("patella_{s}", "@helper")])
+
+
 _NOTHING = r"(?!)"
 _TABLES: dict[str, tuple[str, Callable[[], Iterator[Row]]]] = {
     "h-anim": (r"^hanim_", _h_anim),
@@ -263,6 +272,7 @@ _TABLES: dict[str, tuple[str, Callable[[], Iterator[Row]]]] = {
     "smpl-x": (_NOTHING, _smpl_x),
     "unreal": (_NOTHING, _unreal),
     "mesh2motion": (_NOTHING, _mesh2motion),
+    "opensim": (_NOTHING, _opensim),
 }
 """Name to prefix and rows; where two tables know a rig equally well the earlier one is meant."""
 

@@ -1,0 +1,95 @@
+"""The motion of a musculoskeletal model as that of a skeleton, so that it moves any character.
+
+Every body is a joint where its frame stands, which models put at the joint above it; names of bodies are
+recognised as those of other rigs are (`skeleton.naming`). The skeleton's bind pose is the model's own. Models
+whose gravity points along another axis are turned upright.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from ecorche.base.transforms import inverse
+from ecorche.biomech.model import MusculoskeletalModel, checked_pose
+from ecorche.errors import MotionError
+from ecorche.skeleton.motion import Motion
+from ecorche.skeleton.skeleton import Skeleton
+
+Floats = npt.NDArray[np.float64]
+
+
+def model_skeleton(model: MusculoskeletalModel) -> Skeleton:
+    """The bodies of a model as joints, in its default pose."""
+    order, parents = _order(model)
+    local = _local(model, model.defaults(), order, parents)
+    tails = np.full((len(order), 3), np.nan)
+    for joint in range(len(order)):
+        below = [k for k, parent in enumerate(parents) if parent == joint]
+        if len(below) == 1:
+            tails[joint] = local[below[0], :3, 3]
+    names = tuple(model.bodies[b].name for b in order)
+    return Skeleton(names, np.array(parents, np.int32), local, local, tails)
+
+
+def model_motion(
+    model: MusculoskeletalModel, times: npt.ArrayLike, coordinates: npt.ArrayLike, name: str = ""
+) -> Motion:
+    """A model's poses over time as a motion of its skeleton.
+
+    Args:
+        model: The model.
+        times: [s], (frames,), rising.
+        coordinates: [rad or m], (frames, coordinates).
+        name: Of the motion.
+    """
+    when, values = np.asarray(times, np.float64), np.asarray(coordinates, np.float64)
+    if values.shape != (len(when), len(model.coordinates)):
+        raise MotionError(
+            f"poses of shape {values.shape} for {len(when)} times and {len(model.coordinates)} coordinates",
+            where=model.name,
+            remedy="Give a row a time and a column a coordinate",
+        )
+    order, parents = _order(model)
+    local = np.array([_local(model, checked_pose(model, q), order, parents) for q in values])
+    return Motion(name or model.name, model_skeleton(model), when, local)
+
+
+def _order(model: MusculoskeletalModel) -> tuple[list[int], list[int]]:
+    """Bodies so that parents come before children, and each one's parent among them; −1 for none."""
+    names = [body.name for body in model.bodies]
+    order: list[int] = []
+    waiting = list(range(len(names)))
+    while waiting:
+        ready = [b for b in waiting if model.bodies[b].parent not in {names[w] for w in waiting}]
+        if not ready:
+            raise MotionError(
+                f"bodies hang on each other in a circle: {names[waiting[0]]!r} is among them",
+                where=model.name,
+                remedy="Break the loop with a constraint",
+            )
+        order += ready
+        waiting = [b for b in waiting if b not in ready]
+    place = {names[b]: row for row, b in enumerate(order)}
+    return order, [place.get(model.bodies[b].parent, -1) for b in order]
+
+
+def _local(model: MusculoskeletalModel, q: Floats, order: list[int], parents: list[int]) -> Floats:
+    """``parent_from_joint`` of the bodies in a pose, (bodies, 4, 4), upright."""
+    world = _upright(model) @ model.body_transforms(q)[order]
+    above = np.array([np.eye(4) if parent < 0 else world[parent] for parent in parents])
+    return np.asarray(inverse(above) @ world)
+
+
+def _upright(model: MusculoskeletalModel) -> Floats:
+    """What turns the model's up to +Y, (4, 4), by the smallest turn."""
+    up = np.asarray(model.up)
+    turn, found = np.eye(3), np.eye(4)
+    axis = np.cross(up, [0.0, 1.0, 0.0])
+    if np.linalg.norm(axis) > 1e-12:
+        x = np.array([[0.0, -axis[2], axis[1]], [axis[2], 0.0, -axis[0]], [-axis[1], axis[0], 0.0]])
+        turn = np.eye(3) + x + x @ x / (1.0 + up[1])
+    elif up[1] < 0.0:
+        turn = np.diag([1.0, -1.0, -1.0])
+    found[:3, :3] = turn
+    return found
