@@ -14,6 +14,8 @@ from ecorche.base.transforms import inverse
 from ecorche.biomech.model import MusculoskeletalModel, checked_pose
 from ecorche.errors import MotionError
 from ecorche.skeleton.motion import Motion
+from ecorche.skeleton.naming import recognise
+from ecorche.skeleton.naming.conventions import conventions
 from ecorche.skeleton.skeleton import Skeleton
 
 Floats = npt.NDArray[np.float64]
@@ -53,6 +55,16 @@ def model_motion(
     order, parents = _order(model)
     local = np.array([_local(model, checked_pose(model, q), order, parents) for q in values])
     return Motion(name or model.name, model_skeleton(model), when, local)
+
+
+def body_mapping(skeleton: Skeleton) -> dict[str, str] | None:
+    """Canonical names of a model's bodies, for models too small to be recognised as a human; else None."""
+    if any(recognise(skeleton).canonical):
+        return None
+    (opensim,) = (known for known in conventions() if known.name == "opensim")
+    meant = {name: opensim.target(name) for name in skeleton.names}
+    named = {name: "vl5" if target == "@trunk" else target for name, target in meant.items() if target}
+    return {name: target for name, target in named.items() if not target.startswith("@")} or None
 
 
 def _order(model: MusculoskeletalModel) -> tuple[list[int], list[int]]:

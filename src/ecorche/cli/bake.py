@@ -10,6 +10,7 @@ import typer
 from ecorche.cli.activation import ACTIVATION, WITHOUT_MUSCLES, activation_source
 from ecorche.cli.coupling import COUPLING, require_rig_for, with_coupling
 from ecorche.cli.dynamics import DYNAMICS, PREROLL, Swing
+from ecorche.cli.model_results import ACTIVATIONS, COORDINATES, MODEL, model_results
 from ecorche.cli.options import MESH, MORPH_TARGETS, TANGENTS, USD_AS, UsdAs
 
 
@@ -52,6 +53,9 @@ def bake(
         help="linear, dual_quaternion or contour; default: the rig's or file's own, else linear.",
     ),
     activation: str | None = ACTIVATION,
+    model: Path | None = MODEL,
+    coordinates: Path | None = COORDINATES,
+    activations: Path | None = ACTIVATIONS,
     without_muscles: bool = WITHOUT_MUSCLES,
     coupling: list[str] = COUPLING,
     dynamics: Swing = DYNAMICS,
@@ -102,7 +106,13 @@ def bake(
     names, motion_names = joint_mapping(mapping), joint_mapping(motion_mapping)
     subject = read_subject(character)
     require_not_read(output, subject.character, motion)
-    chosen = subject_motion(subject.character, motion, clip)
+    said = {"--motion": motion, "--clip": clip, "--activation": activation if activations else None}
+    results = model_results(model, coordinates, activations, subject, said)
+    chosen = subject_motion(subject.character, motion, clip) if results is None else results.motion
+    source = None if without_muscles else activation_source(activation, subject)
+    if results is not None and results.activation is not None and not without_muscles:
+        source = results.activation
+    motion_names = motion_names or (None if results is None else results.mapping)
     rig = require_rig_for(coupling, subject.rig, without_muscles)
     rig = None if rig is None else with_coupling(rig, coupling, subject.character)
     performance = perform(
@@ -117,7 +127,7 @@ def bake(
         mapping=names,
         source_mapping=motion_names,
         muscles=not without_muscles,
-        activation=None if without_muscles else activation_source(activation, subject),
+        activation=source,
         dynamics=dynamics.value,
         preroll=preroll,
         samples=samples,
@@ -160,7 +170,8 @@ def bake(
     if subject.rig is None and character is not None and character.with_suffix(".ecorche").exists():
         beside = character.with_suffix(".ecorche")
         typer.echo(f"note: skinned without muscles; its rig lies beside it: ecorche bake {beside} …")
-    for note in clip_note(subject.character, chosen, clip):
+    told_of = clip_note(subject.character, chosen, clip) if results is None else results.notes
+    for note in told_of:
         typer.echo(f"note: {note}")
     for report in (performance.retargeting, performance.limits):
         if report is not None:

@@ -257,6 +257,9 @@ def _opensim() -> Iterator[Row]:
     yield from _both_sides(_limb_rows(*names, "femur_{s}", "tibia_{s}", "talus_{s}", "toes_{s}"))
     yield from _both_sides([("scapula_{s}", "*_acromioclavicular"), ("radius_{s}", "*_radioulnar")])
     yield from _both_sides([("calcn_{s}", "@helper"), ("patella_{s}", "@helper")])
+    # models of one arm name the side first
+    yield from (("base", "@trunk"), ("thorax", "@trunk"))
+    yield from _both_sides([("{s}_humerus", "*_shoulder"), ("{s}_ulna_radius_hand", "*_elbow")])
 
 
 _NOTHING = r"(?!)"

@@ -1,13 +1,15 @@
-"""Retargeting to a part of a human figure: a bust, an arm, whatever has no pair of legs to stand on.
+"""Retargeting to or from a part of a human figure: a bust, an arm, what has no pair of legs to stand on.
 
 What it has turns in the world as in the motion, from its root on, with the same corrections as on a whole
 figure; so a bust leans and looks where the person does. It does not travel: how far is said by legs, which it
-lacks, and a part is set up where it is wanted.
+lacks, and a part is set up where it is wanted. A whole figure that takes the motion of a part, as of a model
+of one arm, stays in its place too, and the rest of it as it is at bind.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -71,9 +73,15 @@ def _left(part: Figure, middle: list[int], up: Floats) -> Floats | None:
 
 
 def retarget_part(
-    motion: Motion, source: Figure, target: Figure, mode: str, notes: tuple[str, ...] = ()
+    motion: Motion,
+    source: Figure,
+    target: Figure,
+    mode: str,
+    notes: tuple[str, ...] = (),
+    *,
+    whole: Literal["motion", "character"] = "motion",
 ) -> tuple[Motion, RetargetReport]:
-    """The motion of a human figure on a part of one, and what was done to it."""
+    """The motion of a human figure on a part of one, or the other way round, and what was done to it."""
     upright, told = upright_turn(source)
     moved = performed(motion, upright)
     body = xyzw_from_matrix(source.axes @ target.axes.T)
@@ -87,11 +95,14 @@ def retarget_part(
     result = Motion(motion.name, skeleton, motion.times, local, motion.morph_weights)
     led, twisting = set(leader.values()), {share.joint for share in shares}
     left = tuple(name for i, name in enumerate(source.skeleton.names) if i not in led)
-    told += (
-        "the character is a part of a body, without two whole legs: it stays in its place and takes the"
-        f" motion of the joints it has; left out is that of {listed(left)}",
-        *notes,
-    )
+    if whole == "motion":
+        told += (
+            "the character is a part of a body, without two whole legs: it stays in its place and takes the"
+            f" motion of the joints it has; left out is that of {listed(left)}",
+        )
+    else:
+        told += ("the motion is that of a part of a body: the rest of the character stays as it is",)
+    told += notes
     if mode == "planted":
         told += ("no feet are planted",)
     return result, RetargetReport(

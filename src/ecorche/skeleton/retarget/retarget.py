@@ -7,14 +7,14 @@ Two modes for human figures:
 - ``"planted"``: the soles are where the source's are, scaled by leg length, and the legs bend to reach
   them (`feet`); the rest of the body as above. Feet are flat when the source's are.
 
-A part of a figure, such as a bust, takes the motion of the joints it has (`part`). Other creatures are
-matched by equal joint names (`by_name`).
+A part of a figure, such as a bust, takes the motion of the joints it has, and gives a whole one theirs
+(`part`). Other creatures are matched by equal joint names (`by_name`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -75,6 +75,12 @@ def retarget(
         part = part_of(target, target_naming)
         if part is not None and not source.joints.keys().isdisjoint(part[0].joints):
             return Retargeted(*retarget_part(motion, source, part[0], mode, part[1]))
+    if source is None and figure is not None:
+        part = part_of(motion.skeleton, source_naming)
+        if part is not None and not figure.joints.keys().isdisjoint(part[0].joints):
+            # what has no pelvis moves from its root on
+            piece = replace(part[0], pelvis=int(np.argmin(motion.skeleton.parents)))
+            return Retargeted(*retarget_part(motion, piece, figure, mode, part[1], whole="character"))
     if source is None or figure is None:
         lacking = [w for w, f in (("the motion's", source), ("the character's", figure)) if f is None]
         why = f"a human's hips, knees and ankles were not found in {' and '.join(lacking)} skeleton"

@@ -1,0 +1,122 @@
+"""`--model`, `--coordinates`, `--activations`: what OpenSim or MuJoCo have solved already, on a character."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import typer
+
+from ecorche.errors import EcorcheError
+
+if TYPE_CHECKING:
+    from ecorche.cli.subject import Subject
+    from ecorche.muscles.activation import ActivationSource
+    from ecorche.skeleton.motion import Motion
+
+MODEL: Any = typer.Option(
+    None, help="A musculoskeletal model (.osim, MJCF) whose finished results move the character."
+)
+COORDINATES: Any = typer.Option(None, help="With --model: its coordinates over time (.mot, .sto).")
+ACTIVATIONS: Any = typer.Option(
+    None, help="With --model: activations of its muscles (.sto, .csv), put on those of the rig."
+)
+
+
+class ModelResults(NamedTuple):
+    """A model's results, ready for a character.
+
+    Attributes:
+        motion: Of the model's skeleton.
+        mapping: Canonical names of its joints, where they are not recognised.
+        activation: Of the rig's muscles; None where none was given.
+        notes: What a person should know.
+    """
+
+    motion: Motion
+    mapping: dict[str, str] | None
+    activation: ActivationSource | None
+    notes: tuple[str, ...]
+
+
+def model_results(
+    model: Path | None,
+    coordinates: Path | None,
+    activations: Path | None,
+    subject: Subject,
+    others: Mapping[str, object],
+) -> ModelResults | None:
+    """Results that were asked for; None where none were. ``others`` are options that say the same."""
+    if model is None:
+        for option, given in (("--coordinates", coordinates), ("--activations", activations)):
+            if given is not None:
+                raise EcorcheError(
+                    "whose they are is not said", where=option, remedy="Give the model: --model FILE"
+                )
+        return None
+    for option, said in others.items():
+        if said is not None:
+            raise EcorcheError(
+                "the model's results say that already", where=option, remedy="Leave out this, or --model"
+            )
+    if coordinates is None:
+        raise EcorcheError(
+            "how the model moves is not said", where="--model", remedy="Give --coordinates FILE (.mot, .sto)"
+        )
+    from ecorche.biomech.coordinate_columns import coordinates_from_columns
+    from ecorche.biomech.model_motion import body_mapping, model_motion
+    from ecorche.biomech.read_model import read_model
+    from ecorche.io.opensim_storage import read_table
+
+    read, table = read_model(model), read_table(coordinates)
+    poses, notes = coordinates_from_columns(read, table.columns, degrees=table.degrees, where=table.source)
+    motion = model_motion(read, table.times, poses, coordinates.stem)
+    mapping = body_mapping(motion.skeleton)
+    if activations is None:
+        return ModelResults(motion, mapping, None, notes)
+    source, told = _activation(activations, {m.name: m.max_force for m in read.muscles}, subject)
+    return ModelResults(motion, mapping, source, (*notes, *told))
+
+
+def _activation(
+    path: Path, strength: dict[str, float], subject: Subject
+) -> tuple[ActivationSource, tuple[str, ...]]:
+    """Activations of a model's muscles as those of a rig's."""
+    from ecorche.base.names import suggestion
+    from ecorche.biomech.muscle_map import map_muscles
+    from ecorche.body.muscles import rig_activation
+    from ecorche.cli.activation import all_muscles
+    from ecorche.io.activation import read_activation
+    from ecorche.muscles.activation import Curves
+    from ecorche.muscles.keyed_activation import KeyedActivation
+
+    if subject.rig is None or subject.rig.spec.muscles.count == 0:
+        raise EcorcheError(
+            "there are no muscles to activate",
+            where="--activations",
+            remedy="Make a rig first: ecorche rig CHARACTER, and give the .ecorche file",
+        )
+    given = read_activation(path)
+    unknown = [name for name in given if name not in strength]
+    if unknown:
+        raise EcorcheError(
+            f"the model has no muscle {unknown[0]!r}", where=path, remedy=suggestion(unknown[0], strength)
+        )
+    muscles = all_muscles(subject)
+    found = map_muscles(
+        [(m.name, m.muscle) for m in muscles], list(given), [strength[name] for name in given]
+    )
+    if not found.matched.any():
+        raise EcorcheError(
+            "none of its muscles is one of the rig's",
+            where=path,
+            remedy="Give a rig with named muscles: ecorche rig CHARACTER --muscles template",
+        )
+    import numpy as np
+
+    times = np.unique(np.concatenate([when for when, _ in given.values()]))
+    active = np.clip(found.activation(Curves(list(given.values()), "linear").at(times)), 0.0, 1.0)
+    curves = {name: (times, active[:, k]) for k, name in enumerate(found.rig) if found.matched[k]}
+    others = rig_activation(subject.character, subject.rig, muscles)
+    return KeyedActivation(muscles, curves, others), found.notes()
