@@ -61,9 +61,8 @@ def test_bodies_are_joints_where_the_model_has_them_turned_upright(leg: MujocoMo
     assert skeleton.names == ("pelvis", "femur_r", "tibia_r")
     assert skeleton.parents.tolist() == [-1, 0, 1]
     # MuJoCo's z is up, and here y is; what was to the right of x stays so
-    np.testing.assert_allclose(
-        skeleton.bind_world[:, :3, 3], [[0, 1, 0], [0, 1, 0.1], [0, 0.6, 0.1]], atol=1e-12
-    )
+    there = np.array([[0.0, 1.0, 0.0], [0.0, 1.0, 0.1], [0.0, 0.6, 0.1]])
+    np.testing.assert_allclose(skeleton.bind_world[:, :3, 3], there, atol=1e-12)
     poses = np.tile(leg.defaults(), (3, 1))
     names = [coordinate.name for coordinate in leg.coordinates]
     poses[:, names.index("knee")] = [0.0, 0.5, 1.0]
@@ -99,9 +98,9 @@ def test_an_opensim_body_is_recognised_and_walks(opensim: Any, data: Path) -> No
 
 def _bend(motion: Motion, *joints: str) -> Floats:
     """The angle between two bones [rad], (frames,)."""
-    at = motion.world()[:, [motion.skeleton.index(name) for name in joints], :3, 3]
+    at = motion.world()[..., :3, 3][:, [motion.skeleton.index(name) for name in joints]]
     upper, lower = normalise(at[:, 1] - at[:, 0]), normalise(at[:, 2] - at[:, 1])
-    return np.arccos(np.clip(np.sum(upper * lower, axis=1), -1.0, 1.0))
+    return np.asarray(np.arccos(np.clip(np.sum(upper * lower, axis=1), -1.0, 1.0)))
 
 
 def test_a_model_of_one_arm_moves_that_arm_alone(opensim: Any, data: Path) -> None:
