@@ -11,12 +11,14 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 import trimesh
+from typer.testing import CliRunner
 
 from conftest import Figure
 from ecorche.body.as_model import LEAST_MASS, RigModel, rig_model
 from ecorche.body.rig import create_rig
 from ecorche.body.sample_poses import sample_poses
 from ecorche.body.segment_masses import DENSITY, segment_masses
+from ecorche.cli.main import app
 from ecorche.errors import DocumentError, MeshError
 from ecorche.io.mjcf import FIBRE_RANGE, write_mjcf
 from ecorche.io.osim.write import write_osim
@@ -189,3 +191,27 @@ def test_what_is_no_model_is_refused(data: Path) -> None:
         rig_model(character, bare)
     with pytest.raises(DocumentError, match="a specific tension of 0 N/m² pulls nothing"):
         rig_model(character, rigged(file), specific_tension=0.0)
+
+
+def _run(*arguments: object) -> tuple[int, str]:
+    result = CliRunner().invoke(app, [str(a) for a in arguments])
+    return result.exit_code, (result.output + str(result.exception or "")).replace("\n", " ")
+
+
+def test_the_command_writes_reads_again_and_compares(data: Path, tmp_path: Path) -> None:
+    rig = tmp_path / "man.ecorche"
+    assert _run("rig", data / MAN, "-o", rig)[0] == 0
+    code, told = _run("export", rig, "--as", "model", "-o", tmp_path / "man.xml")
+    assert code == 0, told
+    assert "160 of 160 muscles are as long as the rig's within 0.1 mm in 24 drawn poses" in told
+    assert "man.xml: 33 bodies, 160 muscles, 0 of them round spheres or cylinders" in told
+    code, told = _run("export", rig, "--as", "model", "-o", tmp_path / "man.glb")
+    assert code != 0
+    assert ".glb is no musculoskeletal model" in told
+    assert not (tmp_path / "man.glb").exists()
+    code, told = _run("export", rig, "--as", "model", "--rate", 30, "-o", tmp_path / "again.xml")
+    assert code != 0
+    assert "--rate: a model holds no motion and no skin" in told
+    code, told = _run("export", data / MAN, "--as", "model", "-o", tmp_path / "again.xml")
+    assert code != 0
+    assert "is a character without muscles" in told

@@ -32,12 +32,20 @@ class ExportAs(StrEnum):
     """What muscles become."""
 
     joints = "joints"
+    model = "model"
 
 
 def export(
     rig: Path | None = typer.Argument(None, help="A rig (.ecorche); default: the built-in figure's."),
-    output: Path = typer.Option(..., "-o", "--output", help="The file to make: .glb, .gltf, .usdc, .usda, …"),
-    as_: ExportAs = typer.Option(ExportAs.joints, "--as", help="What muscles become."),  # noqa: ARG001
+    output: Path = typer.Option(
+        ...,
+        "-o",
+        "--output",
+        help="The file to make: .glb, .gltf, .usdc, .usda, …; of a model .xml or .osim.",
+    ),
+    as_: ExportAs = typer.Option(
+        ExportAs.joints, "--as", help="What muscles become: joints of a character, or those of a model."
+    ),
     motion: Path | None = typer.Option(
         None, "-m", "--motion", help="BVH, glTF, USD, X3D or .pose; default: the character's own clips."
     ),
@@ -56,12 +64,29 @@ def export(
         None, help="A folder for drivers: the table and how to evaluate it, for poses that no clip holds."
     ),
     error_plot: Path | None = typer.Option(None, help="A picture (.png) of what budgets of joints cost."),
+    specific_tension: float = typer.Option(
+        30.0, min=1.0, max=200.0, help="Of a model: newtons a cm² of cross-section, where a rig has no force."
+    ),
     quiet: bool = typer.Option(False, "-q", "--quiet", help="Print problems only."),
 ) -> None:
-    """Write a character whose muscles are joints: it plays in any program that skins a mesh.
+    """Write a rig for programs that know nothing of it.
 
-    Every clip gets what the muscle joints do in it; with --drivers the pose itself moves them.
+    As joints: a character that plays in any program that skins a mesh. Every clip gets what the muscle joints
+    do in it; with --drivers the pose itself moves them. As a model: bodies with masses and muscles on paths,
+    for MuJoCo or OpenSim.
     """
+    if as_ is ExportAs.model:
+        from ecorche.cli.export_model import export_model
+
+        joints_alone = {"--motion": motion, "--clip": clip, "--frames": frames, "--rate": rate}
+        joints_alone |= {"--activation": activation, "--drivers": drivers, "--error-plot": error_plot}
+        for option, given in joints_alone.items():
+            if given is not None:
+                raise EcorcheError(
+                    "a model holds no motion and no skin", where=option, remedy="Leave it out, or --as model"
+                )
+        export_model(rig, output, specific_tension, quiet)
+        return
     from dataclasses import replace
 
     from ecorche.base.files import require_folder
