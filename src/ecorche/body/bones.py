@@ -58,13 +58,14 @@ class BodyBones:
         return np.repeat(np.arange(len(self.bones)), [len(b.triangles) for b in self.bones]).astype(np.int32)
 
     @cached_property
-    def _joint(self) -> Ints:
+    def joint(self) -> Ints:
+        """Number of the joint that each vertex goes with, (V,)."""
         sizes = [len(bone.points) for bone in self.bones]
         return np.repeat([bone.joint for bone in self.bones], sizes).astype(np.int32)
 
     def points(self, moved: Floats) -> Floats:
         """Vertices of all bones in a pose [m], (V, 3), of ``M − I`` of the joints (joints, 4, 4)."""
-        matrix = moved[self._joint]
+        matrix = moved[self.joint]
         return np.asarray(
             self.bind + (np.einsum("vij,vj->vi", matrix[:, :3, :3], self.bind) + matrix[:, :3, 3])
         )

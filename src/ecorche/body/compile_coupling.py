@@ -33,6 +33,7 @@ from ecorche.skeleton.naming.recognise import Naming, recognise
 from ecorche.skeleton.naming.vocabulary import TRUNK
 from ecorche.skeleton.skeleton import Skeleton
 from ecorche.skin.contact import SkinContact
+from ecorche.skin.covered_bones import CoveredBones
 from ecorche.skin.crumpled import Crumpled
 from ecorche.skin.even_stretch import EvenStretch
 from ecorche.skin.fold_planes import Fold, FoldPlanes, hip_folds, limb_folds
@@ -116,6 +117,12 @@ def compile_coupling(body: Body, rig: Rig, bind: Sequence[PointSet]) -> BodyCoup
     )
     intensity = _painted(spec.intensity, "intensity", rig, mesh.name, len(points))
     visible = (by_heights * intensity).astype(np.float32)
+    covered = None
+    if by_heights.any() and (bones or rig_bones is not None):
+        at, corners, joints = _bone_points(character, bones, rig_bones, bind)
+        covered = CoveredBones(
+            points, up, triangles, rings, weights, at, corners, joints, gives=visible, scale=scale
+        )
     return BodyCoupling(
         spec=spec,
         skin=skin,
@@ -131,6 +138,7 @@ def compile_coupling(body: Body, rig: Rig, bind: Sequence[PointSet]) -> BodyCoup
         volume=WidenedLimbs(points, limbs, folds, rings, visible),
         folds=folds,
         contact=touching if spec.contact and by_heights.any() else None,
+        covered=covered,
         stretch=EvenStretch(
             points, up, rings, by_heights * _painted(spec.slide, "slide", rig, mesh.name, len(points))
         ),
@@ -229,6 +237,30 @@ def _over(
         thickness=thickness,
         reach=Reach().scaled(scale),
     )
+
+
+def _bone_points(
+    character: Character, bones: Sequence[int], rig_bones: BodyBones | None, bind: Sequence[PointSet]
+) -> tuple[PointSet, npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+    """Vertices of all bones at bind [m], as `_over` has them, their triangles, and the joint of each vertex.
+
+    That of a mesh is the one that moves a vertex most.
+    """
+    at, corners, joints = (
+        [np.zeros((0, 3), np.float32)],
+        [np.zeros((0, 3), np.int32)],
+        [np.zeros(0, np.int32)],
+    )
+    for bone in bones:
+        corners.append(character.meshes[bone].mesh.triangles() + sum(map(len, at)))
+        at.append(bind[bone])
+        weights = character.meshes[bone].weights
+        joints.append(np.zeros(len(bind[bone]), np.int32) if weights is None else weights.strongest())
+    if rig_bones is not None:
+        corners.append(rig_bones.triangles + sum(map(len, at)))
+        at.append(rig_bones.bind.astype(np.float32))
+        joints.append(rig_bones.joint)
+    return np.concatenate(at), np.concatenate(corners).astype(np.int32), np.concatenate(joints)
 
 
 def _within(over: SkinOverEcorche | None, shown: Floats, scale: float) -> tuple[str, ...]:

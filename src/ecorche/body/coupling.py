@@ -14,6 +14,7 @@ from ecorche.body.frames import PointSet
 from ecorche.document.coupling_spec import CouplingSpec
 from ecorche.skin.along_normals import along_normals
 from ecorche.skin.contact import SkinContact
+from ecorche.skin.covered_bones import CoveredBones
 from ecorche.skin.crumpled import Crumpled
 from ecorche.skin.delta_transfer import DeltaTransfer
 from ecorche.skin.even_stretch import EvenStretch
@@ -48,6 +49,7 @@ class BodyCoupling:
         volume: Limbs that keep theirs when joints bend.
         folds: Where they meet when they fold.
         contact: Skin against skin; None for none.
+        covered: Bones that stay beneath the skin; None for none.
         stretch: Skin along itself.
         crumpled: Skin whose normals cannot be trusted.
         turned: Skin whose normals look the wrong way.
@@ -71,6 +73,7 @@ class BodyCoupling:
     volume: WidenedLimbs
     folds: FoldPlanes
     contact: SkinContact | None
+    covered: CoveredBones | None
     stretch: EvenStretch
     crumpled: Crumpled
     turned: TurnedOver
@@ -102,7 +105,7 @@ class BodyCoupling:
         skin = points[self.skin]
         if up is None:
             up = self.up(skin)
-        found = np.zeros(self.rings.place_count, np.float32)
+        found, beneath = np.zeros(self.rings.place_count, np.float32), np.zeros((0, 3), np.float32)
         if self.over is not None:
             beneath = self.surfaces.points(moved, bulge, meshes)
             if self.bones:
@@ -114,10 +117,18 @@ class BodyCoupling:
             )
             found = self.volume.widened(found, skin, up, moved)
         if self.contact is not None:
-            there = along_normals(skin, up, found, self.rings.place)
-            there += self.by_heights[:, None] * self.folds.laid(there, moved)
+            there = self._folded(skin, up, found, moved)
             found = found + (self.by_heights * self.contact.correction(there, up))[self.rings.speakers()]
+        if self.covered is not None:
+            bones = beneath.take(self.surfaces.vertex_count + self.covered.places, axis=0)
+            found = found + self.covered.lifted(self._folded(skin, up, found, moved), up, bones, moved)
         return found
+
+    def _folded(self, skin: PointSet, up: PointSet, correction: Singles, moved: Floats) -> PointSet:
+        """The skin as a correction along its normals moves it, laid flat where it folds [m]."""
+        there = along_normals(skin, up, correction, self.rings.place)
+        there += self.by_heights[:, None] * self.folds.laid(there, moved)
+        return there
 
     def up(self, skin: PointSet) -> PointSet:
         """Unit normals of the skin, one a vertex, (vertices, 3)."""

@@ -50,6 +50,11 @@ class SkinWeights:
         weights[row, slot] = self.weights
         return joints, weights
 
+    def strongest(self) -> npt.NDArray[np.int32]:
+        """The joint that moves each vertex most, the first of several, (vertices,)."""
+        joints, shares = self.padded()
+        return np.asarray(joints[np.arange(len(joints)), shares.argmax(axis=1)], np.int32)
+
 
 def rigid_weights(vertex_count: int, joint: int) -> SkinWeights:
     """Every vertex wholly on one joint."""
