@@ -12,7 +12,7 @@ import pytest
 import trimesh
 from benchmarks import line_muscle_bodies
 
-from ecorche.base.mesh import triangle_mesh
+from ecorche.base.mesh import Mesh, triangle_mesh
 from ecorche.base.signed_distance import SignedSurface
 from ecorche.base.threads import at_most_threads
 from ecorche.body.bones import BodyBones
@@ -133,6 +133,13 @@ def test_no_bone_that_may_move_asks_nothing(ball: Ball) -> None:
     assert not deep.lifted(ball.points, ball.up, np.zeros((0, 3)), np.zeros((1, 4, 4))).any()
 
 
+def _out(at: Floats, skin: npt.NDArray[np.float32], mesh: Mesh) -> float:
+    """How far places are out of a skin, at most [m]; told by winding numbers."""
+    points, triangles = skin.astype(np.float64), mesh.triangles().astype(np.int64)
+    outside = igl.fast_winding_number(points, triangles, at) < 0.5
+    return float(np.sqrt(igl.point_mesh_squared_distance(at, points, triangles)[0][outside].max(initial=0.0)))
+
+
 def test_a_dogs_elbow_stays_in_its_skin(data: Path) -> None:
     pytest.importorskip("mujoco")
     assert data.resolve() == line_muscle_bodies.DATA.resolve()
@@ -146,15 +153,10 @@ def test_a_dogs_elbow_stays_in_its_skin(data: Path) -> None:
     bare = replace(body, coupling=replace(body.coupling, covered=None))
 
     def out(one: Body, local: Floats) -> float:
-        """How far bones of the forearms are out of the skin, at most [m]; told by winding numbers."""
+        """How far bones of the forearms are out of the skin, at most [m]."""
         assert one.coupling is not None
-        skin = evaluate(one, Pose(local)).points[one.coupling.skin].astype(np.float64)
         at = forearm.points(difference_from_bind(animal.character.skeleton, local))
-        triangles = mesh.triangles().astype(np.int64)
-        outside = igl.fast_winding_number(skin, triangles, at) < 0.5
-        return float(
-            np.sqrt(igl.point_mesh_squared_distance(at, skin, triangles)[0][outside].max(initial=0.0))
-        )
+        return _out(at, evaluate(one, Pose(local)).points[one.coupling.skin], mesh)
 
     at_bind = evaluate(body, Pose(animal.character.skeleton.bind_local)).points[body.coupling.skin]
     assert at_bind.tobytes() == mesh.points.tobytes()
@@ -162,3 +164,14 @@ def test_a_dogs_elbow_stays_in_its_skin(data: Path) -> None:
         local = animal.posed({"shoulder": -share, "elbow": -share})
         assert out(bare, local) > before
         assert out(body, local) < after
+    # what takes skin off a bone afterwards, as fat does, is mended too
+    local = animal.posed({"shoulder": -1.0, "elbow": -1.0})
+    moved = difference_from_bind(animal.character.skeleton, local)
+    sunk = evaluate(bare, Pose(local)).points
+    lifted = body.coupling.over_bones(sunk, moved)[body.coupling.skin]
+    assert _out(forearm.points(moved), lifted, mesh) < 0.5 * _out(
+        forearm.points(moved), sunk[body.coupling.skin], mesh
+    )
+    still = evaluate(body, Pose(animal.character.skeleton.bind_local)).points
+    same = body.coupling.over_bones(still, np.zeros_like(moved))[body.coupling.skin]
+    assert same.tobytes() == still[body.coupling.skin].tobytes()

@@ -124,6 +124,24 @@ class BodyCoupling:
             found = found + self.covered.lifted(self._folded(skin, up, found, moved), up, bones, moved)
         return found
 
+    def over_bones(self, points: Sequence[PointSet], moved: Floats) -> tuple[PointSet, ...]:
+        """Points of every mesh [m] with the skin lifted where something since has taken it off a bone.
+
+        Args:
+            points: Of every mesh, the skin as fat has moved it.
+            moved: ``M − I`` of the character's joints, (joints, 4, 4).
+        """
+        if self.covered is None:
+            return tuple(points)
+        bones = [np.zeros((0, 3), np.float32), *(points[bone] for bone in self.bones)]
+        if self.rig_bones is not None:
+            bones.append(self.rig_bones.points(moved).astype(np.float32))
+        skin, found = points[self.skin], list(points)
+        up = self.up(skin)
+        lifted = self.covered.lifted(skin, up, np.concatenate(bones)[self.covered.places], moved)
+        found[self.skin] = skin + lifted[self.rings.place][:, None] * up
+        return tuple(found)
+
     def _folded(self, skin: PointSet, up: PointSet, correction: Singles, moved: Floats) -> PointSet:
         """The skin as a correction along its normals moves it, laid flat where it folds [m]."""
         there = along_normals(skin, up, correction, self.rings.place)

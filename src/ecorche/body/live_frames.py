@@ -190,6 +190,8 @@ class LiveFrames:
                 bare = dict.fromkeys(self.body.morph_weights_at_rest(), 0.0)
                 still = posed_points(self.body, replace(pose, morph_weights=bare), moved, correction, plain)
             points = self.fat.fat.displaced(points, still[self.fat.fat.mesh], moved, self.fat.at(index))
+            if self.body.coupling is not None:
+                points = self.body.coupling.over_bones(points, moved)
         return Frame(time=pose.time, points=points, normals=self.body.normals.apply(points))
 
     def pose(self, index: int) -> Pose:
