@@ -185,6 +185,10 @@ class MusculoskeletalModel(Protocol):
         """Ligaments, and tendons without a muscle."""
 
     @property
+    def gravity(self) -> tuple[float, float, float]:
+        """In the ground's frame [m/s²]."""
+
+    @property
     def notes(self) -> tuple[str, ...]:
         """What the file holds and the model does not."""
 

@@ -79,6 +79,7 @@ class MujocoModel:
         self._joints = MujocoCoordinates(self._m, mujoco, self.name)
         self.coordinates = self._joints.coordinates
         self.root = self._joints.root
+        self.gravity = _triple(self._m.opt.gravity)
         self.bodies = tuple(
             Body(self._called("BODY", b), float(self._m.body_mass[b]), _triple(self._m.body_ipos[b]))
             for b in range(1, self._m.nbody)

@@ -62,6 +62,7 @@ class OpensimModel:
         self._matter = self._m.getMatterSubsystem()
         self._joints = OpensimCoordinates(opensim, self._m, self._s, self.name, notes)
         self.coordinates, self.root = self._joints.coordinates, self._joints.root
+        self.gravity = _triple(self._m.getGravity())
         self._body_components = [self._m.getBodySet().get(k) for k in range(self._m.getBodySet().getSize())]
         self.bodies = tuple(
             Body(body.getName(), float(body.getMass()), _triple(body.getMassCenter()))
@@ -297,7 +298,7 @@ class OpensimModel:
         """What gravity and external forces do along the state, (state,)."""
         frames, names = self._transforms(), [body.name for body in self.bodies]
         loads = np.zeros((len(self._mobods), 6))
-        gravity = self._m.getGravity().to_numpy()
+        gravity = np.array(self.gravity)
         for body, frame in zip(self.bodies, frames, strict=True):
             arm = frame[:3, :3] @ np.array(body.centre_of_mass)
             loads[self._mobods[body.name]] += [*np.cross(arm, body.mass * gravity), *(body.mass * gravity)]
