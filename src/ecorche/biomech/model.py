@@ -63,11 +63,13 @@ class Body:
         name: Unique in the model.
         mass: [kg].
         centre_of_mass: In the body's frame [m].
+        parent: The body it hangs on; None if that is the ground.
     """
 
     name: str
     mass: float
     centre_of_mass: tuple[float, float, float]
+    parent: str | None = None
 
 
 @dataclass(frozen=True)

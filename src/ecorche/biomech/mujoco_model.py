@@ -81,7 +81,12 @@ class MujocoModel:
         self.root = self._joints.root
         self.gravity = _triple(self._m.opt.gravity)
         self.bodies = tuple(
-            Body(self._called("BODY", b), float(self._m.body_mass[b]), _triple(self._m.body_ipos[b]))
+            Body(
+                self._called("BODY", b),
+                float(self._m.body_mass[b]),
+                _triple(self._m.body_ipos[b]),
+                self._called("BODY", int(self._m.body_parentid[b])) if self._m.body_parentid[b] else None,
+            )
             for b in range(1, self._m.nbody)
         )
         self.markers = self._find_markers(markers or {})

@@ -64,8 +64,11 @@ class OpensimModel:
         self.coordinates, self.root = self._joints.coordinates, self._joints.root
         self.gravity = _triple(self._m.getGravity())
         self._body_components = [self._m.getBodySet().get(k) for k in range(self._m.getBodySet().getSize())]
+        hung = self._parents()
         self.bodies = tuple(
-            Body(body.getName(), float(body.getMass()), _triple(body.getMassCenter()))
+            Body(
+                body.getName(), float(body.getMass()), _triple(body.getMassCenter()), hung.get(body.getName())
+            )
             for body in self._body_components
         )
         self._mobods = {"ground": 0}
@@ -82,6 +85,12 @@ class OpensimModel:
         )
 
     # ---- what it is made of -------------------------------------------------------------------------------
+
+    def _parents(self) -> dict[str, str]:
+        """The body that each body hangs on, by name, but for those on the ground."""
+        joints = [self._m.getJointSet().get(k) for k in range(self._m.getJointSet().getSize())]
+        ends = [(j.getChildFrame().findBaseFrame(), j.getParentFrame().findBaseFrame()) for j in joints]
+        return {child.getName(): parent.getName() for child, parent in ends if parent.getName() != "ground"}
 
     def _marker(self, number: int) -> Marker:
         one = self._m.getMarkerSet().get(number)
