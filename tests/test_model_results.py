@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from ecorche.base.rotations import normalise
-from ecorche.biomech.coordinate_columns import coordinates_from_columns
+from ecorche.biomech.coordinate_tables import some_poses_from_columns
 from ecorche.biomech.model_motion import body_mapping, model_motion, model_skeleton
 from ecorche.biomech.mujoco_model import MujocoModel
 from ecorche.biomech.read_model import read_model
@@ -76,7 +76,7 @@ def test_bodies_are_joints_where_the_model_has_them_turned_upright(leg: MujocoMo
 def test_an_opensim_body_is_recognised_and_walks(opensim: Any, data: Path) -> None:
     model = read_model(data / "walk" / "subject_walk_scaled.osim")
     table = read_table(data / "walk" / "coordinates.sto")
-    poses, notes = coordinates_from_columns(model, table.columns, degrees=table.degrees, where="walk")
+    poses, notes = some_poses_from_columns(model, table.columns, degrees=table.degrees, where="walk")
     assert any("mtp_angle_r" in note for note in notes)
     motion = model_motion(model, table.times[::90], poses[::90], "walk")
     naming = recognise(motion.skeleton)
@@ -126,25 +126,25 @@ def test_tables_of_coordinates_in_both_styles_of_names_and_both_units(leg: Mujoc
     names = [coordinate.name for coordinate in leg.coordinates]
     shift = next(c.name for c in leg.coordinates if c.unit == "m")
     rows = {"hip": np.array([0.0, 90.0]), "knee": np.array([10.0, 20.0]), shift: np.array([0.5, 0.6])}
-    short, notes = coordinates_from_columns(leg, rows, degrees=True, where="t")
+    short, notes = some_poses_from_columns(leg, rows, degrees=True, where="t")
     assert short[:, names.index("hip")] == pytest.approx([0.0, np.pi / 2])
     assert short[:, names.index(shift)] == pytest.approx([0.5, 0.6])  # never degrees
     assert "stay at the model's own values" in notes[0]
     paths = {f"/jointset/j/{name}/value": values for name, values in rows.items()}
     paths |= {f"/jointset/j/{name}/speed": values for name, values in rows.items()}
-    long, _ = coordinates_from_columns(leg, paths, degrees=True, where="t")
+    long, _ = some_poses_from_columns(leg, paths, degrees=True, where="t")
     np.testing.assert_array_equal(long, short)
-    _, told = coordinates_from_columns(leg, rows, degrees=False, where="t")
+    _, told = some_poses_from_columns(leg, rows, degrees=False, where="t")
     assert told[-1] == "'hip' turns by 90 radians: are they degrees?"
 
 
 def test_tables_of_other_models_and_with_gaps_are_refused(leg: MujocoModel) -> None:
     with pytest.raises(MotionError, match="of 8 coordinates of the model it has 0; its columns are 'elbow'"):
-        coordinates_from_columns(leg, {"elbow": np.zeros(2)}, degrees=False, where="t")
+        some_poses_from_columns(leg, {"elbow": np.zeros(2)}, degrees=False, where="t")
     rows = {name: np.zeros(3) for name in ("hip", "knee", leg.coordinates[0].name)}
     rows["knee"][1] = np.nan
     with pytest.raises(MotionError, match="coordinate 'knee' has no number in row 2"):
-        coordinates_from_columns(leg, rows, degrees=False, where="t")
+        some_poses_from_columns(leg, rows, degrees=False, where="t")
 
 
 def test_files_that_are_no_models_are_refused(tmp_path: Path) -> None:

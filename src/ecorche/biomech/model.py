@@ -63,13 +63,13 @@ class Body:
         name: Unique in the model.
         mass: [kg].
         centre_of_mass: In the body's frame [m].
-        parent: The body it hangs on; empty where that is the ground.
+        parent: The body it hangs on; None if that is the ground.
     """
 
     name: str
     mass: float
     centre_of_mass: tuple[float, float, float]
-    parent: str = ""
+    parent: str | None = None
 
 
 @dataclass(frozen=True)
@@ -163,10 +163,6 @@ class MusculoskeletalModel(Protocol):
         """Of the model, for messages."""
 
     @property
-    def up(self) -> tuple[float, float, float]:
-        """Against gravity, unit, in the ground's frame."""
-
-    @property
     def coordinates(self) -> tuple[Coordinate, ...]:
         """What `q` holds, in its order."""
 
@@ -189,6 +185,10 @@ class MusculoskeletalModel(Protocol):
     @property
     def passive_paths(self) -> tuple[PassivePath, ...]:
         """Ligaments, and tendons without a muscle."""
+
+    @property
+    def gravity(self) -> tuple[float, float, float]:
+        """In the ground's frame [m/s²]."""
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -232,15 +232,6 @@ class MusculoskeletalModel(Protocol):
         Gravity and the external forces are taken into account. Muscles, ligaments, springs, dampers, limits
         and contacts are not: what they do is part of the answer.
         """
-
-
-def against(gravity: Sequence[float], otherwise: tuple[float, float, float]) -> tuple[float, float, float]:
-    """The direction against gravity (3,), unit; where there is none, ``otherwise``."""
-    length = float(np.linalg.norm(gravity))
-    if length == 0.0:
-        return otherwise
-    x, y, z = (-float(g) / length for g in gravity)
-    return x, y, z
 
 
 def checked_pose(model: MusculoskeletalModel, q: npt.ArrayLike, what: str = "pose") -> Floats:

@@ -69,7 +69,7 @@ def body_mapping(skeleton: Skeleton) -> dict[str, str] | None:
 
 def _order(model: MusculoskeletalModel) -> tuple[list[int], list[int]]:
     """Bodies so that parents come before children, and each one's parent among them; −1 for none."""
-    names = [body.name for body in model.bodies]
+    names: list[str | None] = [body.name for body in model.bodies]
     order: list[int] = []
     waiting = list(range(len(names)))
     while waiting:
@@ -94,8 +94,9 @@ def _local(model: MusculoskeletalModel, q: Floats, order: list[int], parents: li
 
 
 def _upright(model: MusculoskeletalModel) -> Floats:
-    """What turns the model's up to +Y, (4, 4), by the smallest turn."""
-    up = np.asarray(model.up)
+    """What turns the model's up to +Y, (4, 4), by the smallest turn; without gravity, nothing."""
+    pull = float(np.linalg.norm(model.gravity))
+    up = -np.asarray(model.gravity) / pull if pull > 0.0 else np.array([0.0, 1.0, 0.0])
     turn, found = np.eye(3), np.eye(4)
     axis = np.cross(up, [0.0, 1.0, 0.0])
     if np.linalg.norm(axis) > 1e-12:

@@ -25,7 +25,6 @@ from ecorche.biomech.model import (
     Muscle,
     PassivePath,
     PathPoints,
-    against,
     checked_pose,
     index_of,
     require_masses,
@@ -80,13 +79,13 @@ class MujocoModel:
         self._joints = MujocoCoordinates(self._m, mujoco, self.name)
         self.coordinates = self._joints.coordinates
         self.root = self._joints.root
-        self.up = against(_triple(self._m.opt.gravity), (0.0, 0.0, 1.0))
+        self.gravity = _triple(self._m.opt.gravity)
         self.bodies = tuple(
             Body(
                 self._called("BODY", b),
                 float(self._m.body_mass[b]),
                 _triple(self._m.body_ipos[b]),
-                self._called("BODY", int(self._m.body_parentid[b])) if self._m.body_parentid[b] else "",
+                self._called("BODY", int(self._m.body_parentid[b])) if self._m.body_parentid[b] else None,
             )
             for b in range(1, self._m.nbody)
         )

@@ -24,7 +24,6 @@ from ecorche.biomech.model import (
     Muscle,
     PassivePath,
     PathPoints,
-    against,
     checked_pose,
     index_of,
     require_masses,
@@ -63,11 +62,13 @@ class OpensimModel:
         self._matter = self._m.getMatterSubsystem()
         self._joints = OpensimCoordinates(opensim, self._m, self._s, self.name, notes)
         self.coordinates, self.root = self._joints.coordinates, self._joints.root
+        self.gravity = _triple(self._m.getGravity())
         self._body_components = [self._m.getBodySet().get(k) for k in range(self._m.getBodySet().getSize())]
-        self.up = against(_triple(self._m.getGravity()), (0.0, 1.0, 0.0))
-        above = _parents(self._m)
+        hung = self._parents()
         self.bodies = tuple(
-            Body(body.getName(), float(body.getMass()), _triple(body.getMassCenter()), above[body.getName()])
+            Body(
+                body.getName(), float(body.getMass()), _triple(body.getMassCenter()), hung.get(body.getName())
+            )
             for body in self._body_components
         )
         self._mobods = {"ground": 0}
@@ -84,6 +85,12 @@ class OpensimModel:
         )
 
     # ---- what it is made of -------------------------------------------------------------------------------
+
+    def _parents(self) -> dict[str, str]:
+        """The body that each body hangs on, by name, but for those on the ground."""
+        joints = [self._m.getJointSet().get(k) for k in range(self._m.getJointSet().getSize())]
+        ends = [(j.getChildFrame().findBaseFrame(), j.getParentFrame().findBaseFrame()) for j in joints]
+        return {child.getName(): parent.getName() for child, parent in ends if parent.getName() != "ground"}
 
     def _marker(self, number: int) -> Marker:
         one = self._m.getMarkerSet().get(number)
@@ -300,7 +307,7 @@ class OpensimModel:
         """What gravity and external forces do along the state, (state,)."""
         frames, names = self._transforms(), [body.name for body in self.bodies]
         loads = np.zeros((len(self._mobods), 6))
-        gravity = self._m.getGravity().to_numpy()
+        gravity = np.array(self.gravity)
         for body, frame in zip(self.bodies, frames, strict=True):
             arm = frame[:3, :3] @ np.array(body.centre_of_mass)
             loads[self._mobods[body.name]] += [*np.cross(arm, body.mass * gravity), *(body.mass * gravity)]
@@ -339,13 +346,3 @@ def opensim_package() -> Any:
 def _triple(values: Any) -> tuple[float, float, float]:
     x, y, z = np.asarray(values.to_numpy(), np.float64).tolist()
     return x, y, z
-
-
-def _parents(model: Any) -> dict[str, str]:
-    """The body that each body hangs on, by name; empty for the ground."""
-    joints, found = model.getJointSet(), {}
-    for k in range(joints.getSize()):
-        joint = joints.get(k)
-        parent = joint.getParentFrame().findBaseFrame().getName()
-        found[joint.getChildFrame().findBaseFrame().getName()] = "" if parent == "ground" else parent
-    return found

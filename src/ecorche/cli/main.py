@@ -21,6 +21,7 @@ from ecorche.cli import (
     render,
     rig,
     sample,
+    scale,
     skin,
     weights,
 )
@@ -87,6 +88,7 @@ for _verb in (
     weights.weights,
     muscles.muscles,
     curves.activation,
+    scale.scale,
 ):
     app.command()(_guarded(_verb))
 

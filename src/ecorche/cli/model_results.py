@@ -64,13 +64,13 @@ def model_results(
         raise EcorcheError(
             "how the model moves is not said", where="--model", remedy="Give --coordinates FILE (.mot, .sto)"
         )
-    from ecorche.biomech.coordinate_columns import coordinates_from_columns
+    from ecorche.biomech.coordinate_tables import some_poses_from_columns
     from ecorche.biomech.model_motion import body_mapping, model_motion
     from ecorche.biomech.read_model import read_model
     from ecorche.io.opensim_storage import read_table
 
     read, table = read_model(model), read_table(coordinates)
-    poses, notes = coordinates_from_columns(read, table.columns, degrees=table.degrees, where=table.source)
+    poses, notes = some_poses_from_columns(read, table.columns, degrees=table.degrees, where=table.source)
     motion = model_motion(read, table.times, poses, coordinates.stem)
     mapping = body_mapping(motion.skeleton)
     if activations is None:

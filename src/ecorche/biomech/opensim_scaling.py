@@ -1,0 +1,169 @@
+"""A subject's own OpenSim model: segments scaled, masses and muscles with them, markers where they were.
+
+OpenSim scales bodies, joints, wrap surfaces, paths and inertias by the factors found (`scaling`). Each
+muscle's optimal fibre and tendon slack length change as its whole length does, so their ratio stays. Masses
+go with the cube of a segment's factor, or to a total that was weighed, in these proportions. Forces of
+muscles do not change: how strong somebody is, markers do not say. Last, the model stands as the still
+recording does, and each marker that was measured is put where it was seen, but for those that the file calls
+fixed, as on landmarks.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ecorche.base.files import require_folder, whole_file
+from ecorche.base.names import suggestion
+from ecorche.base.recordings import MarkerRecording
+from ecorche.biomech.inverse_kinematics import inverse_kinematics, marker_fit, require_size
+from ecorche.biomech.model import LEAST_MASS
+from ecorche.biomech.opensim_model import OpensimModel, opensim_package
+from ecorche.biomech.scaling import Pair, SegmentScale, segment_scales, still_markers
+from ecorche.errors import EcorcheError, MotionError
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class ScaledSubject:
+    """What was written.
+
+    Attributes:
+        scales: Of every body.
+        mass_before, mass: Of the whole body [kg].
+        markers: Names of the markers that were measured.
+        errors: Of each [m], scaled and before it was placed, (markers,).
+        rms_before: Root mean square of the errors of the model as it was [m].
+        placed: Names of those that were put where they were seen.
+        notes: What was strange about the recording.
+    """
+
+    scales: tuple[SegmentScale, ...]
+    mass_before: float
+    mass: float
+    markers: tuple[str, ...]
+    errors: Floats
+    rms_before: float
+    placed: tuple[str, ...]
+    notes: tuple[str, ...] = field(default=())
+
+    @property
+    def rms(self) -> float:
+        """Root mean square of the errors [m]."""
+        return float(np.sqrt((self.errors**2).mean()))
+
+
+def scale_to_subject(
+    source: str | os.PathLike[str],
+    static: MarkerRecording,
+    target: str | os.PathLike[str],
+    *,
+    pairs: Mapping[str, Sequence[Pair]] | None = None,
+    mass: float | None = None,
+    keep: Sequence[str] = (),
+) -> ScaledSubject:
+    """Scale an ``.osim`` file to somebody who stood still, and write it.
+
+    Args:
+        source: The model.
+        static: Markers of the subject, still, in the model's ground frame.
+        target: The file to write.
+        pairs: Of markers to measure a body by, by its name; found by themselves for the others.
+        mass: Of the subject [kg].
+        keep: Markers that stay where the scaled model has them.
+    """
+    target = Path(target)
+    require_folder(target)
+    model = OpensimModel(Path(source))
+    _check(model, mass, keep)
+    still, notes = still_markers(static)
+    fit, strange = marker_fit(model, still)
+    order = [still.names.index(name) for name in fit.names]
+    require_size(fit, still.positions[:, order], still.source)
+    scales = segment_scales(model, still, pairs)
+    opensim = opensim_package()
+    scaled = _scaled(opensim, model, scales, mass)
+    with TemporaryDirectory() as folder:
+        half = Path(folder) / "scaled.osim"
+        scaled.printToXML(str(half))
+        subject = OpensimModel(half)
+        motion = inverse_kinematics(subject, still)
+        placed = _place(opensim, scaled, subject, motion.q[0], still, keep)
+    with whole_file(target) as partial:
+        scaled.printToXML(str(partial))
+    total = sum(body.mass for body in subject.bodies)
+    return ScaledSubject(
+        scales,
+        sum(body.mass for body in model.bodies),
+        total,
+        motion.markers,
+        motion.errors[0],
+        float(inverse_kinematics(model, still).rms[0]),
+        placed,
+        (*notes, *strange, *motion.notes),
+    )
+
+
+def _check(model: OpensimModel, mass: float | None, keep: Sequence[str]) -> None:
+    known = [marker.name for marker in model.markers]
+    for name in keep:
+        if name not in known:
+            raise MotionError(
+                f"there is no marker {name!r} to keep", where=model.name, remedy=suggestion(name, known)
+            )
+    if mass is not None and not mass > 0.0:
+        raise EcorcheError(f"a mass of {mass:g} kg", remedy="Give what the subject weighs")
+    if mass is not None and not sum(body.mass for body in model.bodies) > LEAST_MASS:
+        raise EcorcheError(
+            "no body of the model has a mass to scale", where=model.name, remedy="Leave the mass out"
+        )
+
+
+def _scaled(opensim: Any, model: OpensimModel, scales: Sequence[SegmentScale], mass: float | None) -> Any:
+    """OpenSim's model, scaled."""
+    made = opensim.Model(str(model.path))
+    state = made.initSystem()
+    factors = opensim.ScaleSet()
+    for one in scales:
+        factor = opensim.Scale()
+        factor.setSegmentName(one.body)
+        factor.setScaleFactors(opensim.Vec3(one.factor))
+        factor.setApply(True)
+        factors.cloneAndAppend(factor)
+    made.scale(state, factors, False, -1.0 if mass is None else mass)
+    made.initSystem()
+    return made
+
+
+def _place(
+    opensim: Any,
+    scaled: Any,
+    subject: OpensimModel,
+    pose: Floats,
+    still: MarkerRecording,
+    keep: Sequence[str],
+) -> tuple[str, ...]:
+    """Put measured markers where they were seen, on the body that each is on."""
+    frames = subject.body_transforms(pose)
+    names = [body.name for body in subject.bodies]
+    placed = []
+    for marker in subject.markers:
+        if marker.name not in still.names or marker.name in keep or marker.body not in names:
+            continue
+        frame = frames[names.index(marker.body)]
+        local = frame[:3, :3].T @ (still.of(marker.name)[0] - frame[:3, 3])
+        one = scaled.updMarkerSet().get(marker.name)
+        if one.get_fixed():
+            continue  # the file says that it lies on a landmark
+        offset = one.getParentFrame().findTransformInBaseFrame()
+        one.set_location(offset.shiftBaseStationToFrame(opensim.Vec3(*local.tolist())))
+        placed.append(marker.name)
+    return tuple(placed)

@@ -1,0 +1,92 @@
+"""`ecorche scale`: a musculoskeletal model made as large as its subject."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from ecorche.errors import EcorcheError
+
+if TYPE_CHECKING:
+    from ecorche.base.recordings import MarkerRecording
+
+
+def scale(
+    model: Path = typer.Argument(help="The model, an .osim file."),
+    static: Path = typer.Option(..., help="Markers of the subject standing still, .trc or .c3d."),
+    output: Path = typer.Option(..., "-o", "--output", help="The .osim file to write."),
+    mass: float | None = typer.Option(None, help="What the subject weighs, in kg."),
+    pair: list[str] = typer.Option(
+        [], help="Markers to measure a body by, as femur_r=R.ASIS,R.Knee; may be repeated."
+    ),
+    keep: list[str] = typer.Option([], help="A marker to leave where the model has it; may be repeated."),
+    start: float | None = typer.Option(None, help="The first second of the recording to use."),
+    end: float | None = typer.Option(None, help="The last second of the recording to use."),
+    up: str = typer.Option("y", help="The axis of the recording that points up: y or z."),
+) -> None:
+    """Scale a model to its subject: segments by marker distances, muscles, masses and markers with them."""
+    from ecorche.base.recordings import Y_UP_FROM_Z_UP
+    from ecorche.biomech.opensim_scaling import scale_to_subject
+
+    for file in (model, output):
+        if file.suffix.lower() != ".osim":
+            raise EcorcheError(
+                f"a {file.suffix or 'file without suffix'} cannot be scaled",
+                where=file,
+                remedy="Give an .osim file",
+            )
+    if up not in ("y", "z"):
+        raise EcorcheError(f"no axis {up!r} points up", remedy="Choose y or z")
+    markers = _markers(static)
+    if up == "z":
+        markers = markers.turned(Y_UP_FROM_Z_UP)
+    if start is not None or end is not None:
+        first = float(markers.times[0]) if start is None else start
+        markers = markers.between(first, float(markers.times[-1]) if end is None else end)
+    made = scale_to_subject(model, markers, output, pairs=_pairs(pair), mass=mass, keep=keep)
+    typer.echo(f"{'segment':<16}{'factor':>8}  measured by")
+    for one in made.scales:
+        how = f"as {one.taken_from}" if one.taken_from else _told(one.pairs)
+        typer.echo(f"{one.body:<16}{one.factor:>8.4f}  {how}")
+    for note in (*markers.notes, *made.notes):
+        typer.echo(f"note: {note}")
+    worst = int(made.errors.argmax())
+    typer.echo(f"mass: {made.mass_before:.2f} to {made.mass:.2f} kg")
+    typer.echo(
+        f"markers: {made.rms_before * 1e3:.1f} mm rms unscaled, {made.rms * 1e3:.1f} mm scaled, at most "
+        f"{made.errors[worst] * 1e3:.1f} mm ({made.markers[worst]}); then {len(made.placed)} were placed"
+    )
+    typer.echo(f"{output}: written")
+
+
+def _markers(path: Path) -> MarkerRecording:
+    if path.suffix.lower() == ".c3d":
+        from ecorche.io.c3d import read_c3d
+
+        return read_c3d(path).markers
+    if path.suffix.lower() == ".trc":
+        from ecorche.io.trc import read_trc
+
+        return read_trc(path)
+    raise EcorcheError("is no file of markers", where=path, remedy="Give a .trc or .c3d file")
+
+
+def _pairs(given: list[str]) -> dict[str, list[tuple[str, str]]]:
+    """Options like ``femur_r=R.ASIS,R.Knee`` by body."""
+    found: dict[str, list[tuple[str, str]]] = {}
+    for text in given:
+        body, _, markers = text.partition("=")
+        names = [name.strip() for name in markers.split(",")]
+        if not body.strip() or len(names) != 2 or not all(names):
+            raise EcorcheError(
+                f"--pair {text!r} names no body and two markers", remedy="Write it as femur_r=R.ASIS,R.Knee"
+            )
+        found.setdefault(body.strip(), []).append((names[0], names[1]))
+    return found
+
+
+def _told(pairs: tuple[tuple[str, str], ...]) -> str:
+    shown = ", ".join(f"{a}–{b}" for a, b in pairs[:3])
+    return shown if len(pairs) <= 3 else f"{shown} and {len(pairs) - 3} more pairs"
