@@ -178,6 +178,33 @@ def test_a_skin_inside_out_is_turned_and_one_half_turned_is_refused(
     assert [p.name for p in tmp_path.glob("*.*")] == ["woman.glb"]
 
 
+def test_a_skin_that_is_there_twice_moves_as_once_and_one_with_two_sides_is_refused(
+    tmp_path: Path, woman: Character, jump: Path, ecorche: Command
+) -> None:
+    mesh = woman.meshes[0].mesh
+    faces, own, baked = mesh.triangles().astype(np.int64), np.arange(mesh.vertex_count), []
+    both = np.concatenate([mesh.points, mesh.points]), np.concatenate([own, own])
+    twice = skinned(woman, both[0], np.concatenate([faces, faces + len(own)]), both[1])
+    for name, character in (("once", woman), ("twice", twice)):
+        folder = tmp_path / name
+        folder.mkdir()
+        file = written(folder, character)
+        told = ecorche("rig", file, "--coupling", "fascia")
+        assert ("edges with more than two faces" in told) == (name == "twice")
+        ecorche("bake", file.with_suffix(".ecorche"), "-o", folder / "a.npz", "-m", jump, *FRAMES)
+        baked.append(frame(folder / "a.npz"))
+    np.testing.assert_array_equal(baked[1][len(own) :], baked[1][: len(own)])
+    apart = np.linalg.norm(baked[1][: len(own)] - baked[0], axis=1)
+    assert np.percentile(apart, 99) < 0.0005
+    assert apart.max() < 0.005
+    file = written(
+        tmp_path, skinned(woman, both[0], np.concatenate([faces, faces[:, ::-1] + len(own)]), both[1])
+    )
+    told = ecorche("rig", file, "--coupling", "fascia", code=2)
+    assert "faces are there twice, once turned round" in told
+    assert "Take out the faces that look inwards" in told
+
+
 @pytest.mark.parametrize(
     ("factor", "told"),
     [(100.0, "centimetres"), (1.0 / 0.0254, "inches"), (1000.0, "millimetres"), (0.01, "divided by 100")],

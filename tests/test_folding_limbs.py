@@ -103,6 +103,16 @@ def test_a_segment_is_the_tube_between_its_caps(arm: Arm) -> None:
     assert kept.volumes[0] == pytest.approx(area * (z.max() - z.min()), rel=1e-6)
 
 
+def test_a_tube_that_is_there_twice_has_the_same_caps(arm: Arm) -> None:
+    (segment,) = arm.segments
+    twice = np.concatenate([arm.triangles, arm.triangles])
+    place = np.arange(len(arm.points))
+    (again,) = limb_segments(arm.points, twice, place, arm.weights, arm.skeleton, [1])
+    np.testing.assert_array_equal(again.triangles, segment.triangles)
+    np.testing.assert_array_equal(again.profile, segment.profile)
+    assert [len(edges) for edges in again.borders] == [len(edges) for edges in segment.borders]
+
+
 @pytest.mark.parametrize("degrees", [40.0, 90.0, 130.0])
 def test_a_bent_tube_keeps_its_volume(arm: Arm, degrees: float) -> None:
     kept, (_, bent) = KeptVolume(arm.points, arm.segments), arm.bent(degrees)

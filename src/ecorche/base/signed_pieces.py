@@ -23,6 +23,8 @@ Bools = npt.NDArray[np.bool_]
 
 SHEET = 0.005
 """Volume over area to the power of 3/2 below which an open piece is a sheet: 0.09 is a ball, 0.04 an arm."""
+NOTHING = 1e-7
+"""So measured, what encloses nothing: what is left of sums that cancel."""
 CRUMB = 0.01
 """Pieces smaller than this share of the whole are left out: no muscle has room in them."""
 
@@ -32,6 +34,7 @@ class SignedPieces:
 
     Attributes:
         inside_out: Whether the surface as a whole is: then depths are of the wrong sign.
+        two_sided: Whether it encloses nothing, as every face is there a second time, turned round.
         pieces: How many connected pieces the surface has.
         left_out: How many of them are sheets or crumbs.
         turned: How many closed pieces were inside out and have been turned.
@@ -44,7 +47,8 @@ class SignedPieces:
         piece, self.pieces = _pieces(merged)
         corners = places[faces]
         volume, area, size = _measures(corners, piece, self.pieces)
-        self.inside_out = bool(volume.sum() < 0.0)
+        self.two_sided = bool(np.abs(volume).max(initial=0.0) < NOTHING * area.sum() ** 1.5)
+        self.inside_out = bool(volume.sum() < 0.0) and not self.two_sided
         gaping = _open_pieces(merged, piece, self.pieces)
         whole = float(np.linalg.norm(np.ptp(corners.reshape(-1, 3), axis=0)))
         out = (gaping & (np.abs(volume) < SHEET * area**1.5)) | (size < CRUMB * whole)

@@ -125,6 +125,12 @@ def fit_to_skin(
         )
     places = np.asarray(points, np.float64)
     skin = SignedPieces(places, corners)
+    if skin.two_sided:
+        raise MeshError(
+            "the skin encloses nothing: its faces are there twice, once turned round, so no muscle has room",
+            where="fitting muscles",
+            remedy="Take out the faces that look inwards, and export again",
+        )
     if skin.inside_out:
         raise MeshError(
             "the skin is inside out: its triangles run clockwise seen from outside, so no muscle has room",

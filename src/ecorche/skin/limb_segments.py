@@ -83,11 +83,14 @@ def limb_segments(
             continue
         used, numbered = np.unique(first[kept], return_inverse=True)
         corners = numbered.reshape(-1, 3)
+        # of faces that lie in each other one counts, else a skin that is there twice has no open edge
+        corners = corners[np.sort(np.unique(np.sort(corners, axis=1), axis=0, return_index=True)[1])]
         borders = _borders(corners)
         axis = normalise(before) + normalise(behind)
         far = np.maximum(np.where((at - heads[joint]) @ axis < 0.0, -back, on), 0.0)[used]
         profile = np.where(far < 1.0, np.sin(np.pi * (_BONY + (1.0 - _BONY) * far)) ** 2, 0.0)
-        profile[np.unique(np.concatenate(borders))] = 0.0
+        for edges in borders:
+            profile[edges] = 0.0
         # every vertex of a place moves alike
         everyone = np.flatnonzero(np.isin(first, used))
         found.append(_spread(joint, everyone, first, used, corners, borders, profile))
