@@ -203,6 +203,13 @@ def test_a_skin_that_is_there_twice_moves_as_once_and_one_with_two_sides_is_refu
     told = ecorche("rig", file, "--coupling", "fascia", code=2)
     assert "faces are there twice, once turned round" in told
     assert "Take out the faces that look inwards" in told
+    for command in (
+        ("bake", file, "-o", tmp_path / "a.npz", "-m", jump, *FRAMES, "--dynamics", "fat"),
+        ("rig", file, "--without-muscles", "--fat", "1"),
+    ):
+        told = ecorche(*command, code=2)
+        assert "mesh 'Body': the skin encloses nothing" in told
+    assert [p.name for p in tmp_path.glob("*.*")] == ["woman.glb"]
 
 
 @pytest.mark.parametrize(
@@ -264,6 +271,11 @@ def test_skin_that_lies_in_a_bone_at_bind_stays_as_deep(
     spec = made.spec.model_copy(update={"coupling": CouplingSpec.model_validate(wrong)})
     write_rig(rig, replace(made, spec=spec))
     assert "no mesh 'Fibula' of bones" in ecorche("bake", rig, "-o", tmp_path / "no.npz", code=2)
+    wrong = {**said, "bones": ("Body",)}
+    spec = made.spec.model_copy(update={"coupling": CouplingSpec.model_validate(wrong)})
+    write_rig(rig, replace(made, spec=spec))
+    assert "'Body' is the skin itself" in ecorche("bake", rig, "-o", tmp_path / "no.npz", code=2)
+    assert "coupling.bones: 'Body' is the skin itself" in ecorche("check", rig, code=1)
     assert not (tmp_path / "no.npz").exists()
 
 

@@ -74,6 +74,15 @@ def test_a_picture_shows_what_a_bake_writes(rig: Path, tmp_path: Path) -> None:
     assert np.abs(pixels(swung) - pixels(baked)).mean() < 0.1
 
 
+def test_muscles_that_are_no_meshes_do_not_swing_and_it_is_said(rig: Path, tmp_path: Path) -> None:
+    said = ["bake", str(rig), "-o", str(tmp_path / "a.npz"), "--dynamics", "oscillation"]
+    done = CliRunner().invoke(app, said)
+    assert done.exit_code == 2
+    assert "there are no muscles that could swing" in done.output
+    assert "leave out --dynamics oscillation" in done.output
+    assert not (tmp_path / "a.npz").exists()
+
+
 def test_what_fat_moves_is_a_layer_of_a_body_without_muscles(rig: Path, tmp_path: Path) -> None:
     file = tmp_path / "difference.png"
     run("render", rig, "-o", file, "--dynamics", "fat", "--layers", "difference", "--frame", 12)

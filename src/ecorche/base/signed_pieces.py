@@ -47,9 +47,10 @@ class SignedPieces:
         piece, self.pieces = _pieces(merged)
         corners = places[faces]
         volume, area, size = _measures(corners, piece, self.pieces)
-        self.two_sided = bool(np.abs(volume).max(initial=0.0) < NOTHING * area.sum() ** 1.5)
-        self.inside_out = bool(volume.sum() < 0.0) and not self.two_sided
         gaping = _open_pieces(merged, piece, self.pieces)
+        empty = np.abs(volume).max(initial=0.0) < NOTHING * area.sum() ** 1.5
+        self.two_sided = bool(empty) and not gaping.any()
+        self.inside_out = bool(volume.sum() < 0.0) and not self.two_sided
         whole = float(np.linalg.norm(np.ptp(corners.reshape(-1, 3), axis=0)))
         out = (gaping & (np.abs(volume) < SHEET * area**1.5)) | (size < CRUMB * whole)
         out[np.abs(volume).argmax()] = False

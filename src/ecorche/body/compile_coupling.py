@@ -272,8 +272,9 @@ def _within(over: SkinOverEcorche | None, shown: Floats, scale: float) -> tuple[
         return ()
     most = -1e3 * float(deep.min())
     return (
-        f"{len(deep):,} vertices of the skin lie in muscles or bones at bind, by up to {most:.0f} mm:"
-        " they stay as deep",
+        f"{len(deep):,} {'vertex' if len(deep) == 1 else 'vertices'} of the skin"
+        f" {'lies' if len(deep) == 1 else 'lie'} in muscles or bones at bind, by up to {most:.0f} mm:"
+        f" {'it stays' if len(deep) == 1 else 'they stay'} as deep",
     )
 
 
@@ -291,5 +292,11 @@ def _bone(character: Character, name: str, rig: Rig) -> int:
             f"there is no mesh {name!r} of bones",
             where=f"{rig.source}, coupling.bones",
             remedy=suggestion(name, names),
+        )
+    if name == character.body(rig.spec.body).name:
+        raise MeshError(
+            f"{name!r} is the skin itself, no bone beneath it",
+            where=f"{rig.source}, coupling.bones",
+            remedy="Name meshes that lie under the skin",
         )
     return names.index(name)

@@ -14,7 +14,7 @@ from ecorche.body.rig import require_bound
 from ecorche.body.take import Take
 from ecorche.document.files import Rig
 from ecorche.dynamics.setting import Dynamics, dynamics_named
-from ecorche.errors import MotionError
+from ecorche.errors import EcorcheError, MotionError
 from ecorche.muscles.activation import ActivationSource
 from ecorche.muscles.moving_scapulae import with_moving_scapulae
 from ecorche.skeleton.enforce_limits import LimitReport, enforce_limits
@@ -128,6 +128,12 @@ def perform(
         body = compile_body(character, skinning=skinning, rig=rig, activation=activation)
     else:
         body = compile_body(of_type, skinning=skinning)
+    if setting is Dynamics.OSCILLATION and body.lines is None:
+        raise EcorcheError(
+            "there are no muscles that could swing: those that are meshes do",
+            where=character.name if rig is None else rig.source,
+            remedy="Make the rig with --as-lines or --anatomy, or leave out --dynamics oscillation",
+        )
     if setting is Dynamics.FAT:
         from ecorche.body.compile_fat import compile_fat
 

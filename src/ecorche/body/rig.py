@@ -16,7 +16,7 @@ from ecorche.document.files import Rig
 from ecorche.document.problems import told_as_document_error
 from ecorche.document.spec import VERSION, CharacterRef, RigSpec, SkeletonSpec
 from ecorche.document.text import spelled
-from ecorche.errors import DocumentError, EcorcheError, SkeletonError
+from ecorche.errors import DocumentError, EcorcheError, MeshError, SkeletonError
 from ecorche.skeleton.joint_values import joint_from_values
 from ecorche.skeleton.joints import Joint
 from ecorche.skeleton.naming.recognise import recognise
@@ -165,6 +165,15 @@ def _skin_problems(rig: Rig, character: Character) -> list[str]:
         for name in coupling.bones
         if name not in meshes
     ]
+    try:
+        skin = character.body(rig.spec.body).name
+    except MeshError:
+        skin = None  # told of the body
+    if skin in coupling.bones:
+        found.append(
+            f"coupling.bones: {skin!r} is the skin itself, no bone beneath it."
+            " Name meshes that lie under the skin"
+        )
     try:
         named = {j: c for j, c in rig.spec.skeleton.mapping.items() if j in skeleton.names}
         by_joint(coupling.regions, None, skeleton, recognise(skeleton, named or None), "coupling.regions")

@@ -16,6 +16,7 @@ from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import connected_components
 
 from ecorche.base.mesh import coincident_groups
+from ecorche.base.signed_pieces import NOTHING
 from ecorche.errors import MeshError
 
 Floats = npt.NDArray[np.float64]
@@ -36,6 +37,7 @@ class SkinState:
         tangled: Edges of more than two triangles.
         flat: Triangles without area.
         inside_out: Whether its triangles run clockwise seen from outside.
+        two_sided: Whether it encloses nothing, as every face is there a second time, turned round.
         at_odds: Share of its area whose triangles look the other way than the rest of their piece.
     """
 
@@ -45,6 +47,7 @@ class SkinState:
     tangled: int
     flat: int
     inside_out: bool
+    two_sided: bool
     at_odds: float
 
     def told(self, name: str) -> tuple[str, ...]:
@@ -93,13 +96,15 @@ def skin_state(points: npt.ArrayLike, triangles: npt.ArrayLike) -> SkinState:
     border = np.stack(np.divmod(ends[counts == 1], max(size, 1)), axis=1)
     middle = corners.mean(axis=(0, 1)) if len(corners) else np.zeros(3)
     volume = float(np.einsum("ti,ti->", corners[:, 0] - middle, normal))
+    two_sided = bool(len(faces)) and not len(border) and abs(volume) < NOTHING * float(area.sum()) ** 1.5
     return SkinState(
         pieces=_used(_parts(edges[:, 0], edges[:, 1], size), faces),
         holes=_used(_parts(border[:, 0], border[:, 1], size), border),
         open_edges=len(border),
         tangled=int((counts > 2).sum()),
         flat=int((~real).sum()),
-        inside_out=volume < 0.0,
+        inside_out=volume < 0.0 and not two_sided,
+        two_sided=two_sided,
         at_odds=_at_odds(piece, patch, area),
     )
 
@@ -115,6 +120,12 @@ def outward(
         where: What is refused, for messages.
     """
     state = skin_state(points, triangles)
+    if state.two_sided:
+        raise MeshError(
+            "the skin encloses nothing: its faces are there twice, once turned round",
+            where=where,
+            remedy="Take out the faces that look inwards, and export again",
+        )
     if state.at_odds > AT_ODDS:
         raise MeshError(
             f"{100.0 * state.at_odds:.0f} % of the skin looks the other way than the rest of it,"
