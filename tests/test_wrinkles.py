@@ -15,7 +15,7 @@ from ecorche.body.fit_for_muscles import times_a_person
 from ecorche.body.live_frames import LiveFrames
 from ecorche.body.perform import perform
 from ecorche.body.rig import check_rig, create_rig
-from ecorche.body.wrinkles import PLACES, compile_wrinkles, folds_of
+from ecorche.body.wrinkles import PLACES, compile_wrinkles, folds_of, too_coarse_for
 from ecorche.document.files import Rig
 from ecorche.document.spec import SkeletonSpec
 from ecorche.document.wrinkle_spec import WrinklesSpec
@@ -125,6 +125,8 @@ def test_places_and_joints_that_are_not_there_are_refused(woman: tuple[Character
     character, rig = woman
     with pytest.raises(DocumentError, match="no joint 'LeftLegg'"):
         folds_of(asked(rig, LeftLegg=WrinklesSpec()), character.skeleton)
+    with pytest.raises(DocumentError, match="mm are deeper than the"):
+        folds_of(asked(rig, knee=WrinklesSpec(depth=5.0)), character.skeleton)
     assert "LeftLegg" in check_rig(asked(rig, LeftLegg=WrinklesSpec()), character)[0]
     with pytest.raises(DocumentError, match="does not bend"):
         folds_of(asked(rig, Hips=WrinklesSpec()), character.skeleton)
@@ -137,3 +139,11 @@ def test_places_and_joints_that_are_not_there_are_refused(woman: tuple[Character
     )
     with pytest.raises(DocumentError, match="no knee"):
         folds_of(asked(rig, knee=WrinklesSpec()), bare)
+
+
+def test_a_skin_too_coarse_for_its_folds_is_told(woman: tuple[Character, Rig]) -> None:
+    character, rig = woman
+    assert too_coarse_for(character, rig) == ()
+    assert too_coarse_for(character, asked(rig, LeftLeg=WrinklesSpec(width=0.1))) == ()
+    (told,) = too_coarse_for(character, asked(rig, LeftLeg=WrinklesSpec(depth=0.001, width=0.004)))
+    assert "folds 4.0 mm apart at 'LeftLeg' do not show as they are" in told

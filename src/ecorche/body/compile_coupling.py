@@ -25,7 +25,7 @@ from ecorche.body.hinges import hinges
 from ecorche.body.painting import painted_values
 from ecorche.body.regions import by_joint
 from ecorche.body.skin_state import outward
-from ecorche.body.wrinkles import compile_wrinkles
+from ecorche.body.wrinkles import compile_wrinkles, too_coarse_for
 from ecorche.document.coupling_spec import CouplingSpec
 from ecorche.document.files import Rig
 from ecorche.errors import DocumentError, MeshError
@@ -146,7 +146,11 @@ def compile_coupling(body: Body, rig: Rig, bind: Sequence[PointSet]) -> BodyCoup
         turned=TurnedOver(up, weights, rings),
         wrinkles=compile_wrinkles(character, rig),
         garments=garment_transfers(character, skin, bind),
-        notes=(*state.told(mesh.name), *_within(over, by_heights[rings.speakers()[shown]], scale)),
+        notes=(
+            *state.told(mesh.name),
+            *_within(over, by_heights[rings.speakers()[shown]], scale),
+            *too_coarse_for(character, rig),
+        ),
         scale=scale,
     )
 

@@ -50,6 +50,8 @@ PLACES = {
     "neck": _Place((("vc4", "vc3", "vc5", "vc2", "vc6", "vc7", "skullbase"),), 0.002, 0.018, 40.0),
 }
 """Where a person's skin folds, by the name that a rig file has for it."""
+_ASKED = 60
+"""So many of the nearest triangles tell how fine the skin is at a joint."""
 _ELSEWHERE = _Place((), 0.002, 0.012, 90.0)
 
 
@@ -79,9 +81,39 @@ def folds_of(rig: Rig, skeleton: Skeleton) -> tuple[Folds, ...]:
         depth = size * usual.depth if said.depth is None else said.depth
         width = size * usual.width if said.width is None else said.width
         full = float(np.radians(usual.full if said.full is None else said.full))
+        if depth > width:
+            raise DocumentError(
+                f"grooves of {1e3 * depth:,.1f} mm are deeper than the {1e3 * width:,.1f} mm"
+                " from one to the next",
+                where=spot(rig, ("wrinkles", name)),
+                remedy="Write both in metres, the depth a fifth of the width or so",
+            )
         joints = _joints(rig, name, skeleton, naming, size)
         found += [Folds(joint, depth, width, full) for joint in joints if depth > 0.0]
     return tuple(found)
+
+
+def too_coarse_for(character: Character, rig: Rig) -> tuple[str, ...]:
+    """That the skin is too coarse for folds that a rig asks for, a sentence a joint."""
+    folds = folds_of(rig, character.skeleton)
+    if not folds:
+        return ()
+    body = character.body(rig.spec.body)
+    points, corners = bind_points(character, body), body.mesh.triangles()
+    sides = points[corners] - points[np.roll(corners, 1, axis=1)]
+    length, middle = np.linalg.norm(sides, axis=2).mean(axis=1), points[corners].mean(axis=1)
+    told = []
+    for fold in folds:
+        away = np.linalg.norm(middle - character.skeleton.bind_world[fold.joint, :3, 3], axis=1)
+        nearest = np.argsort(away, kind="stable")[:_ASKED]
+        edge = float(np.median(length[nearest]))
+        if edge > 0.5 * fold.width:
+            told.append(
+                f"folds {1e3 * fold.width:.1f} mm apart at {character.skeleton.names[fold.joint]!r} do not"
+                f" show as they are: the skin's edges there are {1e3 * edge:.1f} mm long,"
+                " more than half of that"
+            )
+    return tuple(told)
 
 
 def _joints(rig: Rig, name: str, skeleton: Skeleton, naming: Naming, size: float) -> list[int]:
