@@ -25,11 +25,12 @@ from ecorche.body.compile import compile_body
 from ecorche.body.evaluate import Pose, evaluate, skin_correction
 from ecorche.body.live_frames import LiveFrames
 from ecorche.body.perform import perform
+from ecorche.cli.coupling import with_coupling
 from ecorche.cli.main import app
 from ecorche.document.coupling_spec import CouplingSpec
 from ecorche.document.files import Rig, read_rig
 from ecorche.document.spec import MapRef, RigSpec
-from ecorche.errors import DocumentError
+from ecorche.errors import DocumentError, EcorcheError
 from ecorche.io.formats import read_motion
 from ecorche.skeleton.kinematics import difference_from_bind
 from ecorche.skin.weights import rigid_weights
@@ -247,6 +248,30 @@ def test_the_command_records_and_overrides_couplings(tmp_path: Path, data: Path)
         done = CliRunner().invoke(app, ["bake", str(rig), "-o", str(pose), "--coupling", wrong])
         assert done.exit_code != 0
         assert told in str(done.exception) + done.output
+
+
+@pytest.mark.parametrize("time_filter", ["centred", "following"])
+def test_moments_between_frames_leave_the_frames_as_they_are(data: Path, time_filter: str) -> None:
+    character, rig = rigged(data / MAN)
+    motion, bound = read_motion(motion_file(data, "curl")), coupled(rig, time_filter=time_filter)
+    whole, fine = (perform(character, motion, rig=bound, samples=n).take.frames for n in (1, 4))
+    assert isinstance(whole, LiveFrames)
+    assert isinstance(fine, LiveFrames)
+    for frame in (0, 30, 31):
+        # matrices taken apart and put together again are rounded
+        np.testing.assert_allclose(whole[frame].points[0], fine[4 * frame].points[0], atol=1e-6)
+    # and lie between them
+    apart = [np.linalg.norm(fine[122].points[0] - fine[n].points[0], axis=1).max() for n in (120, 124)]
+    step = np.linalg.norm(fine[124].points[0] - fine[120].points[0], axis=1).max()
+    assert 0.0 < max(apart) < 0.6 * step
+
+
+def test_words_of_a_coupling_are_understood_and_others_refused(data: Path) -> None:
+    character, rig = rigged(data / MAN)
+    said = with_coupling(rig, ["fascia", "time_filter=following", "contact=off"], character).spec.coupling
+    assert (said.time_filter, said.contact) == ("following", False)
+    with pytest.raises(EcorcheError, match=r"time_filter cannot be 'live'\. Say centred or following"):
+        with_coupling(rig, ["time_filter=live"], character)
 
 
 def test_wrinkles_come_with_any_coupling_and_not_unasked(data: Path) -> None:

@@ -206,24 +206,39 @@ class LiveFrames:
         )
 
     def _filtered(self, index: int) -> Singles | None:
-        """What the coupling asks for in a frame, filtered in time; None for a body without."""
+        """What the coupling asks for at a moment, filtered in time; None for a body without.
+
+        It is filtered over frames, and between two of them goes straight: a frame is the same however many
+        moments lie between.
+        """
         if self.body.coupling is None:
             return None
+        frame, further = divmod(index, self.samples)
+        found = self._filtered_frame(frame)
+        if further:
+            before, now, after = self.times[[index - further, index, index - further + self.samples]]
+            share = np.float32((now - before) / (after - before))
+            found = found + share * (self._filtered_frame(frame + 1) - found)
+        return found
+
+    def _filtered_frame(self, frame: int) -> Singles:
+        """The same in a frame."""
+        assert self.body.coupling is not None
         spec = self.body.coupling.spec
         if spec.time_filter == "following":
-            return self._followed[index]
-        first, weights = around(self.times, index, spec.seconds)
+            return self._followed[frame]
+        first, weights = around(self.times[:: self.samples], frame, spec.seconds)
         total = np.zeros(self.body.coupling.rings.place_count)
         for number, weight in enumerate(weights.tolist(), start=first):
-            total += weight * self._correction(number)
+            total += weight * self._correction(self.samples * number)
         return total.astype(np.float32)
 
     @cached_property
     def _followed(self) -> list[Singles]:
         """The same from what was alone, of all frames."""
         assert self.body.coupling is not None
-        follow = Following(self.body.coupling.spec.seconds)
-        return [follow.at(float(time), self._correction(n)) for n, time in enumerate(self.times)]
+        follow, every = Following(self.body.coupling.spec.seconds), range(0, len(self.times), self.samples)
+        return [follow.at(float(self.times[n]), self._correction(n)) for n in every]
 
     def _correction(self, index: int) -> Singles:
         """What the coupling asks for in a frame by itself, (places,)."""

@@ -23,6 +23,11 @@ NUMBERS = {
 """What may be said in numbers, and the largest."""
 UNPAINTED = ("seconds", "subdivision")
 """Of these, what is the same everywhere."""
+WORDS: dict[str, dict[str, str | bool]] = {
+    "time_filter": {"centred": "centred", "following": "following"},
+    "contact": {"on": True, "off": False},
+}
+"""What may be said in words."""
 
 COUPLING: Any = typer.Option(
     [],
@@ -30,7 +35,8 @@ COUPLING: Any = typer.Option(
     metavar="[REGION=]COUPLING",
     help="How the skin follows what is beneath: muscles, plain, height_field or fascia; or so in a region or"
     " from a joint on, such as hands=plain; or intensity, stiffness, thickness or slide = a number, a map of"
-    " the rig, or a file of painted values; or subdivision = 1 to 3. Again for more.",
+    " the rig, or a file of painted values; or subdivision = 1 to 3, seconds = a number that it is filtered"
+    " over, time_filter = centred or following, contact = on or off. Again for more.",
 )
 
 
@@ -62,6 +68,15 @@ def with_coupling(rig: Rig, texts: list[str], character: Character) -> Rig:
         what, is_part, value = (part.strip() for part in text.rpartition("="))
         if is_part and what in NUMBERS:
             rig, said[what] = _number(rig, what, value, character)
+            continue
+        if is_part and what in WORDS:
+            if value not in WORDS[what]:
+                raise EcorcheError(
+                    f"{what} cannot be {value!r}",
+                    where=f"--coupling {text}",
+                    remedy=f"Say {' or '.join(WORDS[what])}",
+                )
+            said[what] = WORDS[what][value]
             continue
         if value not in kinds:
             raise EcorcheError(
