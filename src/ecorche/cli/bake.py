@@ -156,7 +156,13 @@ def bake(
 
         written = bake_take(output, take, lambda path, take: write_take(path, take, options), told)
     seconds = time.perf_counter() - started
-    notes = (*weights_found(subject.character), *line_notes(performance.take), *skin_notes(performance.take))
+    notes: tuple[str, ...] = (
+        *weights_found(subject.character),
+        *line_notes(performance.take),
+        *skin_notes(performance.take),
+    )
+    if preroll and dynamics is Swing.off:
+        notes += ("nothing swings, so before its first frame the motion is only told otherwise to filters",)
     for note in notes:
         typer.echo(f"note: {note}")
     for count in put_away:
