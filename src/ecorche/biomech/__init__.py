@@ -1,0 +1,1 @@
+"""Musculoskeletal models: from measured motion and forces to what each muscle does."""
