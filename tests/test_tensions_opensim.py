@@ -1,0 +1,212 @@
+"""Activations of an arm and of a walk: those of OpenSim's static optimisation, or cheaper ones."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from benchmarks.tensions import correlations, solved, walkers_emg
+from benchmarks.walking_muscles import JOINTS, measured_walk, opensim_optimum, storage
+from scipy import interpolate, signal
+
+from conftest import Figure
+from ecorche.biomech.muscle_curves import Thelen
+from ecorche.biomech.muscle_state import muscle_sizes, with_rigid_tendon
+from ecorche.biomech.tensions import muscle_tensions
+from osim_models import ARM_FILE, opensim_package
+
+Floats = npt.NDArray[np.float64]
+ARM_JOINTS = ("r_shoulder_elev", "r_elbow_flex")
+CURVES = Thelen(0.5, 4.0, 0.6, 0.033, 0.3, 1.8)
+
+
+def arm_files(opensim: Any, data: Path) -> None:
+    """The arm with reserves, and its published motion, in the working folder."""
+    model = opensim.Model(str(data / ARM_FILE))
+    for name in ARM_JOINTS:
+        actuator = opensim.CoordinateActuator(name)
+        actuator.setName(f"reserve_{name}")
+        actuator.setOptimalForce(1.0)
+        actuator.setMinControl(-1000.0)
+        actuator.setMaxControl(1000.0)
+        model.addForce(actuator)
+    model.finalizeConnections()
+    model.printToXML("arm.osim")
+    results = data / "arm26" / "reference" / "ComputedMuscleControl" / "Results"
+    columns, table = storage(results / "arm26_Kinematics_q.sto")
+    times = np.arange(0.032, 0.988, 0.002)
+    angles = interpolate.make_interp_spline(table[:, 0], np.radians(table[:, 1:]), k=5)(times)
+    sections: Any = signal.butter(4, 6.0, fs=500.0, output="sos")
+    angles = signal.sosfiltfilt(sections, angles, axis=0)  # the published motion trembles
+    rows = ["\t".join(repr(float(v)) for v in (t, *row)) for t, row in zip(times, angles, strict=True)]
+    head = ["q", "version=1", f"nRows={len(rows)}", "nColumns=3", "inDegrees=no", "endheader"]
+    Path("q.sto").write_text("\n".join([*head, "\t".join(columns), *rows]) + "\n")
+
+
+def optimised(opensim: Any) -> tuple[list[str], Floats]:
+    """OpenSim's static optimisation, every 0.05 s."""
+    tool = opensim.AnalyzeTool()
+    tool.setName("arm")
+    tool.setModelFilename("arm.osim")
+    tool.setCoordinatesFileName("q.sto")
+    tool.setLowpassCutoffFrequency(-1)
+    tool.setInitialTime(0.1)
+    tool.setFinalTime(0.95)
+    tool.setResultsDir(".")
+    optimum = opensim.StaticOptimization()
+    optimum.setStartTime(0.1)
+    optimum.setEndTime(0.95)
+    optimum.setStepInterval(25)
+    optimum.setUseModelForceSet(True)
+    optimum.setActivationExponent(2)
+    optimum.setUseMusclePhysiology(True)
+    optimum.setConvergenceCriterion(1e-8)
+    optimum.setMaxIterations(1000)
+    tool.updAnalysisSet().cloneAndAppend(optimum)
+    tool.printToXML("tool.xml")
+    opensim.AnalyzeTool("tool.xml", True).run()
+    return storage(Path("arm_StaticOptimization_activation.sto"))
+
+
+def arm_moments(opensim: Any, times: Floats) -> Floats:
+    tool = opensim.InverseDynamicsTool()
+    tool.setModelFileName("arm.osim")
+    tool.setCoordinatesFileName("q.sto")
+    tool.setLowpassCutoffFrequency(-1)
+    tool.setStartTime(0.05)
+    tool.setEndTime(0.97)
+    tool.setResultsDir(".")
+    tool.setOutputGenForceFileName("moments.sto")
+    excluded = opensim.ArrayStr()
+    excluded.append("Muscles")
+    tool.setExcludedForces(excluded)
+    tool.run()
+    columns, table = storage(Path("moments.sto"))
+    names = [f"{name}_moment" for name in ARM_JOINTS]
+    return np.stack([np.interp(times, table[:, 0], table[:, columns.index(name)]) for name in names], axis=1)
+
+
+def test_an_arms_activations_are_those_of_opensim(data: Path, tmp_path: Path, figure: Figure) -> None:
+    """Six Thelen muscles over a published motion, our curves throughout; and near the published activations.
+
+    Those were made by another method, with elastic tendons and muscles that take their time.
+    """
+    with opensim_package(tmp_path) as opensim:
+        arm_files(opensim, data)
+        columns, table = optimised(opensim)
+        times, theirs = table[:, 0], table[:, 1:7]
+        moments = arm_moments(opensim, times)
+        model = opensim.Model("arm.osim")
+        state = model.initSystem()
+        muscles = [model.getMuscles().get(name) for name in columns[1:7]]
+        sizes = muscle_sizes(
+            columns[1:7],
+            [muscle.getMaxIsometricForce() for muscle in muscles],
+            [muscle.getOptimalFiberLength() for muscle in muscles],
+            [muscle.getTendonSlackLength() for muscle in muscles],
+            pennation=[muscle.getPennationAngleAtOptimalFiberLength() for muscle in muscles],
+            fastest=[muscle.getMaxContractionVelocity() for muscle in muscles],
+        )
+        _, motion = storage(Path("q.sto"))
+        splines = interpolate.make_interp_spline(motion[:, 0], motion[:, 1:], k=5)
+        lengths, speeds = np.empty((len(times), 6)), np.empty((len(times), 6))
+        arms = np.empty((len(times), 6, 2))
+        for f, time in enumerate(times):
+            for c, name in enumerate(ARM_JOINTS):
+                coordinate = model.getCoordinateSet().get(name)
+                coordinate.setValue(state, float(splines(time)[c]), False)
+                coordinate.setSpeedValue(state, float(splines.derivative()(time)[c]))
+            model.realizeVelocity(state)
+            for m, muscle in enumerate(muscles):
+                lengths[f, m], speeds[f, m] = muscle.getLength(state), muscle.getLengtheningSpeed(state)
+                for c, name in enumerate(ARM_JOINTS):
+                    about = model.getCoordinateSet().get(name)
+                    arms[f, m, c] = muscle.computeMomentArm(state, about)
+    able = with_rigid_tendon(sizes, CURVES, lengths, speeds)
+    names: dict[str, Any] = {"muscles": sizes.names, "coordinates": ARM_JOINTS}
+    found = muscle_tensions(
+        arms,
+        moments,
+        sizes.strongest,
+        state=replace(able, passive=0.0 * able.passive),  # which OpenSim leaves out here
+        least=0.01,
+        reserve=1.0,
+        **names,
+    )
+    met = np.einsum("fm,fmc->fc", able.active * theirs, arms) + table[:, 7:9]
+    assert met == pytest.approx(moments, abs=0.005)  # so both solve the same problem
+    away = np.abs(found.activation - theirs)
+    figure("an arm's activations against OpenSim's static optimisation", float(away.max()), 1e-4, "of full")
+    assert away.max() < 1e-4
+    results = data / "arm26" / "reference" / "ComputedMuscleControl" / "Results"
+    columns, table = storage(results / "arm26_states.sto")
+    published = np.stack(
+        [
+            np.interp(times, table[:, 0], table[:, columns.index(f"{name}.activation")])
+            for name in sizes.names
+        ],
+        axis=1,
+    )
+    apart = float(np.abs(found.activation - published).mean())
+    figure("an arm's activations against the published ones, mean", apart, 0.1, "of full")
+    assert apart < 0.1
+    for name in ("BIClong", "TRIlat"):
+        m = sizes.names.index(name)
+        likeness = float(np.corrcoef(found.activation[:, m], published[:, m])[0, 1])
+        figure(f"{name} against its published activation", likeness, 0.8, "correlation")
+        assert likeness > 0.8
+
+
+def test_a_walks_activations_are_those_of_opensim_or_cheaper(
+    data: Path, tmp_path: Path, figure: Figure
+) -> None:
+    """Eighty Millard muscles; moments by OpenSim's inverse dynamics, everything else by our curves.
+
+    OpenSim's strength of a muscle has another angle of its fibres (see the curves' tests): taken over here.
+    """
+    with opensim_package(tmp_path):
+        times, theirs, reserves = opensim_optimum(data, 0.8, 0.801, 1)
+    walk = measured_walk(data, [float(t) for t in times])
+    able, sizes = walk.state(), walk.sizes
+    slip = np.cos(np.arcsin(sizes.thickness / (able.fibre_length / sizes.optimal_length))) / able.cosine
+    taken = replace(able, active=able.active * slip, passive=0.0 * able.passive)
+    met = np.einsum("fm,fmc->fc", taken.active * theirs, walk.moment_arms) + reserves
+    assert met == pytest.approx(walk.moments, abs=1e-4)  # so both solve the same problem
+    found = muscle_tensions(
+        walk.moment_arms,
+        walk.moments,
+        sizes.strongest,
+        muscles=sizes.names,
+        coordinates=JOINTS,
+        state=taken,
+        least=0.01,
+        reserve=1.0,
+    )
+    cost, dearer = (np.sum(a**2, axis=1) + np.sum(r**2, axis=1) for a, r in _pairs(found, theirs, reserves))
+    assert (cost <= dearer + 1e-9).all()
+    assert dearer == pytest.approx(cost, rel=0.003)
+    away = np.abs(found.activation - theirs) * taken.active / sizes.strongest
+    figure("a walk's muscle forces against OpenSim's, largest", float(away.max()), 0.05, "F_max")
+    figure("a walk's muscle forces against OpenSim's, mean", float(away.mean()), 0.01, "F_max")
+    assert away.max() < 0.05
+    assert away.mean() < 0.01
+
+
+def _pairs(found: Any, theirs: Floats, reserves: Floats) -> list[tuple[Floats, Floats]]:
+    return [(found.activation, found.reserve), (theirs, reserves)]
+
+
+def test_the_walkers_emg_is_of_the_right_side(data: Path, tmp_path: Path) -> None:
+    """Activations of the right leg go with it, those of the left do not."""
+    with opensim_package(tmp_path):
+        walk = measured_walk(data, [float(t) for t in np.arange(0.5, 1.751, 0.1)])
+    found, emg = solved(walk), walkers_emg(data)
+    assert found.notes == ()
+    right, left = (np.array(list(correlations(walk, emg, found, side).values())) for side in "rl")
+    assert right.mean() > 0.3
+    assert left.mean() < 0.0
+    assert (right > left).sum() >= 8
