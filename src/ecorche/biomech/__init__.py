@@ -1,0 +1,1 @@
+"""Musculoskeletal models: from measured motion to tensions, and from measured skin to muscles."""
