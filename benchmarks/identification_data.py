@@ -1,8 +1,9 @@
 """Markers on muscles of another kind than the one that is identified: meshes on action lines, on real bodies.
 
 A dog's front half and a man's leg from MRI. Their joints go through smooth motions, their muscles tense and
-slacken; activation raises each muscle's mesh by `AMPLITUDE` at its highest, its volume is held, and markers
-sit on those vertices of the meshes that lie next beneath the skin, with `NOISE` on every coordinate.
+slacken; full activation raises each under the skin by `AMPLITUDE` where it raises it most, its volume is
+held, and markers sit on those vertices of the meshes that lie next beneath the skin, with `NOISE` on every
+coordinate.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
 AMPLITUDE = 0.005
-"""By how much full activation raises the vertex of a muscle that it raises most, along its normal [m]."""
+"""By how much full activation raises, at bind, the vertex next beneath the skin that it raises most [m]."""
 NOISE = 0.001
 """Standard deviation of every coordinate of a marker [m]."""
 FRAMES = 300
@@ -71,25 +72,13 @@ class Subject:
         skeleton = body.character.skeleton
         fields = fields_of(body.rig, skeleton)
         free = [replace(muscle, room=None) for muscle in body.lines.musculature.muscles]
-        self.muscles, self.too_thin = _bulging(free, skeleton, fields)
-        self.vertices = self._beneath_skin(count)
+        skin = body.character.body().mesh.points.astype(np.float64)
+        self.muscles, self.too_thin = _bulging(free, skeleton, fields, skin)
+        self.vertices = _spread(self.muscles.meshes.bind, _beneath(self.muscles, skin), count, seed)
 
     @property
     def names(self) -> tuple[str, ...]:
         return tuple(muscle.name for muscle in self.muscles.muscles)
-
-    def _beneath_skin(self, count: int) -> Ints:
-        """Vertices of muscles next beneath the skin, evenly spread."""
-        skin = self.body.character.body().mesh.points.astype(np.float64)
-        bind = self.muscles.meshes.bind
-        away, nearest = cKDTree(bind).query(skin)
-        able = np.unique(np.asarray(nearest)[np.asarray(away) < BENEATH])
-        chosen = [int(np.random.default_rng(self.seed).choice(able))]
-        far = np.linalg.norm(bind[able] - bind[chosen[0]], axis=1)
-        while len(chosen) < min(count, len(able)):
-            chosen.append(int(able[np.argmax(far)]))
-            far = np.minimum(far, np.linalg.norm(bind[able] - bind[chosen[-1]], axis=1))
-        return np.array(chosen)
 
     def scene(self, shares: dict[str, Floats], activation: Floats, seed: int) -> Scene:
         """A motion told by shares of joints' ranges, (F,) each, and activations (F, M)."""
@@ -198,7 +187,7 @@ def _across(along: Floats, outward: Floats | None) -> Floats:
 
 
 def _bulging(
-    muscles: Sequence[LineMuscle], skeleton: Skeleton, fields: Mapping[str, Field]
+    muscles: Sequence[LineMuscle], skeleton: Skeleton, fields: Mapping[str, Field], skin: Floats
 ) -> tuple[LineMusculature, list[str]]:
     """The muscles with the bulge that raises each by the amplitude at bind.
 
@@ -215,11 +204,31 @@ def _bulging(
             for a in (1.0, 0.0)
         )
         rise = np.sum((tense - slack) * _normals(current), axis=1)
-        far = np.maximum.reduceat(rise, current.meshes.starts[:-1])
-        bulge = np.clip(1.0 + (bulge - 1.0) * AMPLITUDE / np.maximum(far, 1e-9), 1.0, 3.0)
+        owner = np.repeat(np.arange(len(made)), np.diff(current.meshes.starts))
+        far, beneath = np.zeros(len(made)), _beneath(current, skin)
+        np.maximum.at(far, owner[beneath], rise[beneath])
+        hidden = np.bincount(owner[beneath], minlength=len(made)) == 0
+        new = 1.0 + (bulge - 1.0) * AMPLITUDE / np.maximum(far, 1e-5)
+        bulge = np.where(hidden, 1.3, np.clip(new, 1.01, 3.0))
     thin = [m.name for m, b in zip(muscles, bulge, strict=True) if b > MOST_BULGE]
     made = [replace(m, largest_bulge=float(b)) for m, b in zip(muscles, bulge, strict=True)]
     return LineMusculature(skeleton, [m for m in made if m.name not in thin], fields), thin
+
+
+def _beneath(muscles: LineMusculature, skin: Floats) -> Ints:
+    """Vertices of muscles that are next beneath some place of the skin."""
+    away, nearest = cKDTree(muscles.meshes.bind).query(skin)
+    return np.unique(np.asarray(nearest)[np.asarray(away) < BENEATH])
+
+
+def _spread(points: Floats, able: Ints, count: int, seed: int) -> Ints:
+    """So many of some points, each as far from those before it as can be."""
+    chosen = [int(np.random.default_rng(seed).choice(able))]
+    far = np.linalg.norm(points[able] - points[chosen[0]], axis=1)
+    while len(chosen) < min(count, len(able)):
+        chosen.append(int(able[np.argmax(far)]))
+        far = np.minimum(far, np.linalg.norm(points[able] - points[chosen[-1]], axis=1))
+    return np.array(chosen)
 
 
 def _normals(muscles: LineMusculature) -> Floats:

@@ -240,6 +240,7 @@ def _over_spindles(
                     track.length,
                     track.tension * track.share,
                     assigned.frame[own],
+                    assigned.marker[own],
                     assigned.along[own],
                     assigned.theta[own],
                     assigned.distance[own] - track.fat,

@@ -1,12 +1,14 @@
 """How near identified spindles come to markers of any motion, with and without their deformation.
 
 A. Murai and others, 2016, table 2: the figure by which an identification is judged, on the motion it was made
-from and on one it has never seen.
+from and on one it has never seen. There distances are to a skin that lies over the muscles as at rest. The
+same is had here by a thickness for each marker, as measured at rest: signed, since a spindle is simpler than
+the muscle and lies outside it in places.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -45,9 +47,17 @@ class Compared:
 
 
 def compare(
-    identified: IdentifiedSpec, tracks: Sequence[Track], markers: Markers, options: Options | None = None
+    identified: IdentifiedSpec,
+    tracks: Sequence[Track],
+    markers: Markers,
+    options: Options | None = None,
+    *,
+    at_rest: tuple[Sequence[Track], Markers] | None = None,
 ) -> Compared:
-    """Distances of the markers of a motion from identified spindles.
+    """Distances of the markers of a motion from identified spindles, or from a skin over them.
+
+    With ``at_rest``, tracks and the same markers of a body that is still and slack, each marker's mean
+    distance there is the thickness of what lies between it and the spindle; undeformed then means as at rest.
 
     Tracks of muscles that were not identified take part in telling what lies beneath a marker, as they did
     then; their markers do not count.
@@ -64,15 +74,24 @@ def compare(
     tensions = np.stack([track.tension * track.share for track in kept], axis=1)
     fat = np.array([identified.spindles[name].fat for name in names])[found.spindle]
     at = found.frame, found.spindle
+    thickness = np.zeros((2, len(found.spindle)))
+    if at_rest is not None:
+        by_name = {track.name: track for track in at_rest[0]}
+        thickness = np.stack(
+            [
+                _at_rest(identified, names, by_name, at_rest[1], undeformed)[found.spindle, found.marker]
+                for undeformed in (True, False)
+            ]
+        )
+        fat = 0.0 * fat
     distances = []
-    for undeformed in (True, False):
+    for undeformed, between in zip((True, False), thickness, strict=True):
         spindles = spindles_of(identified, names, undeformed=undeformed)
-        told = [identified.spindles[name] for name in names]
-        turn = np.array([one.undeformed_turn if undeformed else one.turn for one in told])[found.spindle]
+        turn = _turns(identified, names, undeformed)[found.spindle]
         states = spindles.states(lengths, tensions)
         each = SigmoidStates(spindles, lengths[at][:, None], states.values[at][:, None])
         radius = each.radius(found.along[:, None, None], (found.theta - turn)[:, None, None])[:, 0, 0]
-        distances.append(found.distance - fat - radius)
+        distances.append(found.distance - fat - between - radius)
     return Compared(found, names, distances[0], distances[1], states.held)
 
 
@@ -100,6 +119,41 @@ def spindles_of(
             else:
                 made[number, row] = spindle.coefficients[quantity]  # type: ignore[index]
     return SigmoidSpindles(made, np.arange(len(chosen)), np.ones(len(chosen)))
+
+
+def _turns(identified: IdentifiedSpec, names: Sequence[str], undeformed: bool) -> Floats:
+    told = [identified.spindles[name] for name in names]
+    return np.array([one.undeformed_turn if undeformed else one.turn for one in told])
+
+
+def _at_rest(
+    identified: IdentifiedSpec,
+    names: Sequence[str],
+    tracks: Mapping[str, Track],
+    markers: Markers,
+    undeformed: bool,
+) -> Floats:
+    """How far each marker lies from each spindle at rest, on average over its frames [m], (M, K)."""
+    missing = next((name for name in names if name not in tracks), None)
+    if missing is not None or markers.seen is not None:
+        raise EcorcheError(
+            "at rest a muscle is missing or a marker was not seen",
+            where=missing,
+            remedy="Give every muscle, and frames in which all markers are seen",
+        )
+    spindles, turns = (
+        spindles_of(identified, names, undeformed=undeformed),
+        _turns(identified, names, undeformed),
+    )
+    found = np.zeros((len(names), markers.positions.shape[1]))
+    for number, name in enumerate(names):
+        track = tracks[name]
+        around = track.path.around(markers.positions)
+        alone = SigmoidSpindles(spindles.coefficients[[number]], np.zeros(1, np.int64), np.ones(1))
+        states = alone.states(track.length[:, None], (track.tension * track.share)[:, None])
+        radius = states.radius(around.along[:, None], (around.theta - turns[number])[:, None])[:, 0]
+        found[number] = (around.distance - radius).mean(axis=0)
+    return found
 
 
 def _known(

@@ -15,6 +15,7 @@ from pydantic import Field, ValidationError, model_validator
 
 from ecorche.base.files import require_file, whole_file
 from ecorche.document.fields import Positive, Spec, refusal
+from ecorche.document.files import frozen
 from ecorche.document.muscle_spec import Name
 from ecorche.document.problems import document_error
 from ecorche.document.text import layout, lines_of, parse
@@ -87,6 +88,10 @@ class CostSpec(Spec):
     seam: NotNegative = 100.0
     tendon_radius: Positive = 0.01
     """Radius asked for at both ends [m]."""
+    outlier: Positive = 0.002
+    """Distance from which a marker counts less than by its square [m]."""
+    lasting: NotNegative = 1.0
+    """How much a marker's mean distance counts against what changes."""
 
 
 class IdentifiedSpec(Spec):
@@ -150,7 +155,7 @@ def read_identified(path: str | os.PathLike[str]) -> IdentifiedSpec:
         raise DocumentError("is not text in UTF-8", where=path, remedy="Give a JSON file") from None
     data = parse(text, path)
     try:
-        return IdentifiedSpec.model_validate_json(text)
+        return IdentifiedSpec.model_validate(frozen(data))
     except ValidationError as error:
         raise document_error(error, data, lines_of(text, path), path) from None
 
