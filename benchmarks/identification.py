@@ -1,9 +1,9 @@
-"""Spindles identified from markers on muscles of another kind: how much nearer they come on a motion not used.
+"""Spindles identified from markers on muscles of another kind, and how near they come on a motion not used.
 
 python -m benchmarks.identification [leg|dog]
 
-Text 004, table 2, reports 18.4 mm without and 16.2 mm with deformation on the motion that was identified from,
-20.2 and 18.6 mm on another: 12 % and 7.9 % less. Its data is not published.
+Text 004, table 2, reports 18.4 mm without and 16.2 mm with deformation on the motion that was identified
+from, 20.2 and 18.6 mm on another: 12 % and 7.9 % less. Its data is not published.
 """
 
 from __future__ import annotations
@@ -161,10 +161,11 @@ def section() -> str:
 
 Markers on muscles of another kind, meshes on action lines: a man's leg from MRI and a dog's front half. Full
 activation raises each muscle by {1e3 * AMPLITUDE:.0f} mm where it raises it most; {MARKERS} markers with
-{1e3 * NOISE:.0f} mm of noise on each coordinate, {FRAMES} frames, seed {SEED}. The motion not used is a gait with
-bursts of activity; the one identified from sways and tenses slowly. Distances of markers [mm] are to a skin that
-lies over the spindles as it was measured at rest, once over the best spindles that do not deform and once over
-those identified; the noise alone makes the floor. In the last column are the distances from the bare spindles.
+{1e3 * NOISE:.0f} mm of noise on each coordinate, {FRAMES} frames, seed {SEED}. The motion not used is a gait
+with bursts of activity; the one identified from sways and tenses slowly. Distances of markers [mm] are to a
+skin that lies over the spindles as it was measured at rest, once over the best spindles that do not deform
+and once over those identified; the noise alone makes the floor. Last are the distances from the bare spindles,
+where what the shape of a spindle cannot follow in a real muscle drowns what changes.
 
 | motion | undeformed | identified | falls by | floor | bare: undeformed; identified; falls by |
 |---|---|---|---|---|---|
@@ -173,8 +174,9 @@ those identified; the noise alone makes the floor. In the last column are the di
 The text reports 18.4 and 16.2 mm (12 %) on the motion identified from, 20.2 and 18.6 mm (7.9 %) on another.
 {counts}.
 
-Time on {WORKERS} processes ({os.cpu_count()} processors, {FRAMES} frames): {times}. Each muscle is fitted on its own, so it
-grows with their number: {each:.2f} s each, 300 muscles in {300 * each:.0f} s (asked: under 300 s).
+Time on {WORKERS} processes ({os.cpu_count()} processors, {FRAMES} frames): {times}. Each muscle is fitted on
+its own, so time grows with their number: {each:.2f} s each, 300 muscles in {300 * each:.0f} s (asked: under
+300 s).
 
 ![Distances of markers on the motion not used](figures/{FIGURE.name})
 """
