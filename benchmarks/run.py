@@ -22,6 +22,7 @@ SECTIONS = (
     "euler_versus_swing_twist",
     "spindle_volume",
     "template_volume",
+    "identification",
     "muscle_surfaces",
     "skin_layers",
     "skin_over_muscles",

@@ -94,16 +94,16 @@ def spec_from_text(text: str, where: object) -> RigSpec:
     """The spec in the text of a rig file; anything wrong is told with file, line and field."""
     current = migrate(parse(text, where), where)
     try:
-        return RigSpec.model_validate(_frozen(current))
+        return RigSpec.model_validate(frozen(current))
     except ValidationError as error:
         raise document_error(error, current, lines_of(text, where), where) from None
 
 
-def _frozen(value: Any) -> Any:
+def frozen(value: Any) -> Any:
     """Plain values with tuples for lists, as the read-only spec holds them."""
     if isinstance(value, dict):
-        return {key: _frozen(v) for key, v in value.items()}
-    return tuple(_frozen(v) for v in value) if isinstance(value, list) else value
+        return {key: frozen(v) for key, v in value.items()}
+    return tuple(frozen(v) for v in value) if isinstance(value, list) else value
 
 
 def text_from_spec(spec: RigSpec) -> str:
