@@ -23,6 +23,7 @@ from ecorche.cli import (
     sample,
     scale,
     skin,
+    solve,
     weights,
 )
 from ecorche.errors import EcorcheError
@@ -89,6 +90,7 @@ for _verb in (
     muscles.muscles,
     curves.activation,
     scale.scale,
+    solve.solve,
 ):
     app.command()(_guarded(_verb))
 

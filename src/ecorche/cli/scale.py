@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import typer
 
 from ecorche.errors import EcorcheError
-
-if TYPE_CHECKING:
-    from ecorche.base.recordings import MarkerRecording
 
 
 def scale(
@@ -27,8 +23,8 @@ def scale(
     up: str = typer.Option("y", help="The axis of the recording that points up: y or z."),
 ) -> None:
     """Scale a model to its subject: segments by marker distances, muscles, masses and markers with them."""
-    from ecorche.base.recordings import Y_UP_FROM_Z_UP
     from ecorche.biomech.opensim_scaling import scale_to_subject
+    from ecorche.cli.recordings import read_markers
 
     for file in (model, output):
         if file.suffix.lower() != ".osim":
@@ -37,14 +33,7 @@ def scale(
                 where=file,
                 remedy="Give an .osim file",
             )
-    if up not in ("y", "z"):
-        raise EcorcheError(f"no axis {up!r} points up", remedy="Choose y or z")
-    markers = _markers(static)
-    if up == "z":
-        markers = markers.turned(Y_UP_FROM_Z_UP)
-    if start is not None or end is not None:
-        first = float(markers.times[0]) if start is None else start
-        markers = markers.between(first, float(markers.times[-1]) if end is None else end)
+    markers = read_markers(static, up, start, end)
     made = scale_to_subject(model, markers, output, pairs=_pairs(pair), mass=mass, keep=keep)
     typer.echo(f"{'segment':<16}{'factor':>8}  measured by")
     for one in made.scales:
@@ -59,18 +48,6 @@ def scale(
         f"{made.errors[worst] * 1e3:.1f} mm ({made.markers[worst]}); then {len(made.placed)} were placed"
     )
     typer.echo(f"{output}: written")
-
-
-def _markers(path: Path) -> MarkerRecording:
-    if path.suffix.lower() == ".c3d":
-        from ecorche.io.c3d import read_c3d
-
-        return read_c3d(path).markers
-    if path.suffix.lower() == ".trc":
-        from ecorche.io.trc import read_trc
-
-        return read_trc(path)
-    raise EcorcheError("is no file of markers", where=path, remedy="Give a .trc or .c3d file")
 
 
 def _pairs(given: list[str]) -> dict[str, list[tuple[str, str]]]:

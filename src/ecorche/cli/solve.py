@@ -1,0 +1,246 @@
+"""`ecorche solve`: what every muscle of a model did, from markers or joint angles, ground forces and EMG."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from ecorche.errors import EcorcheError
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from ecorche.base.recordings import ForceRecording
+    from ecorche.biomech.inverse_kinematics import MarkerMotion
+    from ecorche.biomech.model import MusculoskeletalModel
+    from ecorche.biomech.solve import Solved
+    from ecorche.biomech.tensions import Wanted
+
+    Floats = npt.NDArray[np.float64]
+
+FILES = ("coordinates.sto", "moments.sto", "forces.sto", "activations.sto")
+"""What is written: poses in radians, joint moments, tendon forces, activations."""
+
+
+class CostOf(StrEnum):
+    """What muscles share the work by."""
+
+    activation = "activation"
+    tension = "tension"
+
+
+def solve(
+    model: Path = typer.Argument(help="A musculoskeletal model: .osim, or MJCF."),
+    output: Path = typer.Option(..., "-o", "--output", help="A folder for the results, made if needed."),
+    markers: Path | None = typer.Option(None, help="Measured markers, .trc or .c3d."),
+    coordinates: Path | None = typer.Option(None, help="In place of markers: joint angles, .mot or .sto."),
+    forces: Path | None = typer.Option(
+        None, help="Ground forces: OpenSim's .xml of external loads, or .c3d."
+    ),
+    plate: list[str] = typer.Option([], help="Of .c3d: a plate and the body it pushes, as 1=calcn_r."),
+    emg: Path | None = typer.Option(None, help="Muscle activity, raw or enveloped, .sto or .c3d."),
+    emg_table: Path | None = typer.Option(None, help="Its channels: a CSV with channel,muscle,side."),
+    emg_weight: float = typer.Option(1.0, min=0.0, help="How much it counts against the least effort."),
+    weight: list[str] = typer.Option([], help="Of a marker, as R.Heel=5; 0 leaves it out."),
+    cost: CostOf = typer.Option(CostOf.activation, help="Least activation, or the least tension."),
+    power: float = typer.Option(2.0, min=1.0, help="Of the activation in its cost."),
+    cutoff: float = typer.Option(6.0, min=0.0, help="Of coordinates [Hz]; 0 takes them as they are."),
+    force_cutoff: float = typer.Option(0.0, min=0.0, help="Of ground forces [Hz]; 0 takes them as they are."),
+    start: float | None = typer.Option(None, help="The first second to solve."),
+    end: float | None = typer.Option(None, help="The last second to solve."),
+    up: str = typer.Option("y", help="The axis of the recording that points up: y or z."),
+    quiet: bool = typer.Option(False, "-q", "--quiet", help="Print problems only."),
+) -> None:
+    """Find poses, joint moments and the work of every muscle, and write them as OpenSim reads them."""
+    import numpy as np
+
+    from ecorche.biomech.inverse_kinematics import inverse_kinematics
+    from ecorche.biomech.read_model import read_model
+    from ecorche.biomech.solve import solve_muscles
+    from ecorche.cli.options import progress_bar, report_to
+    from ecorche.cli.recordings import read_markers
+
+    _require_said(markers, coordinates, emg, emg_table, output)
+    read = read_model(model)
+    told: list[str] = []
+    ground = () if forces is None else _ground(forces, up)
+    if markers is not None:
+        recorded = read_markers(markers, up, start, end)
+        motion = inverse_kinematics(read, recorded, weights=_numbers(weight, "--weight") or None)
+        times, q = motion.times, motion.q
+        told += _of_markers(motion)
+    else:
+        assert coordinates is not None  # one of the two is required
+        times, q, notes = _from_table(read, coordinates, start, end)
+        told += notes
+    wanted = None
+    if emg is not None and emg_table is not None:
+        wanted, done = _wanted(read, emg, emg_table, times, emg_weight)
+        told += done
+    with progress_bar() as bar:
+        solved = solve_muscles(
+            read,
+            times,
+            q,
+            ground,
+            bodies={name: body for name, _, body in (text.partition("=") for text in plate)} or None,
+            cutoff=cutoff or None,
+            force_cutoff=force_cutoff or None,
+            cost=cost.value,
+            power=power,
+            wanted=wanted,
+            progress=report_to(bar),
+        )
+    _write(output, read, solved)
+    for note in (*told, *solved.notes):
+        typer.echo(f"note: {note}")
+    if quiet:
+        return
+    active = solved.tensions.activation
+    top = np.argsort(-active.max(axis=0))[:5]
+    hardest = ", ".join(f"{read.muscles[k].name} {active[:, k].max():.2f}" for k in top)
+    typer.echo(f"most active: {hardest}")
+    typer.echo(f"{output}: {len(times)} frames of {len(read.muscles)} muscles in {', '.join(FILES)}")
+    typer.echo(
+        f"see it: ecorche bake RIG --model {model} --coordinates {output / FILES[0]}"
+        f" --activations {output / FILES[3]} --rate 30 -o walk.usdc"
+    )
+
+
+def _require_said(
+    markers: Path | None,
+    coordinates: Path | None,
+    emg: Path | None,
+    table: Path | None,
+    output: Path,
+) -> None:
+    if (markers is None) == (coordinates is None):
+        raise EcorcheError(
+            "how the body moves is said " + ("twice" if markers else "nowhere"),
+            where="--markers, --coordinates",
+            remedy="Give one of the two",
+        )
+    if (emg is None) != (table is None):
+        raise EcorcheError(
+            "a recording and its table belong together",
+            where="--emg, --emg-table",
+            remedy="Give both: which channel lies on which muscle nobody can guess",
+        )
+    if output.exists() and not output.is_dir():
+        raise EcorcheError("is a file", where=output, remedy="Name a folder")
+
+
+def _numbers(texts: list[str], option: str) -> dict[str, float]:
+    found = {}
+    for text in texts:
+        name, _, number = text.rpartition("=")
+        try:
+            found[name] = float(number)
+        except ValueError:
+            name = ""
+        if not name:
+            raise EcorcheError(f"{text!r} is no name and number", where=option, remedy="Write it as R.Heel=5")
+    return found
+
+
+def _of_markers(motion: MarkerMotion) -> list[str]:
+    """How well poses fit, and what was said about markers."""
+    worst = int(motion.worst.argmax())
+    told = (
+        f"markers are {1e3 * motion.rms.mean():.1f} mm rms from the model's, at most"
+        f" {1e3 * motion.worst[worst]:.1f} mm ({motion.worst_marker[worst]}, {motion.times[worst]:.2f} s)"
+    )
+    return [told, *motion.notes]
+
+
+def _from_table(
+    model: MusculoskeletalModel, path: Path, start: float | None, end: float | None
+) -> tuple[Floats, Floats, tuple[str, ...]]:
+    import numpy as np
+
+    from ecorche.biomech.coordinate_tables import some_poses_from_columns
+    from ecorche.io.opensim_storage import read_table
+
+    table = read_table(path)
+    q, notes = some_poses_from_columns(model, table.columns, degrees=table.degrees, where=table.source)
+    first = -np.inf if start is None else start
+    kept = (table.times >= first) & (table.times <= (np.inf if end is None else end))
+    if kept.sum() < 3:
+        raise EcorcheError("fewer than three frames are left", where=path, remedy="Widen --start and --end")
+    return table.times[kept], q[kept], notes
+
+
+def _ground(path: Path, up: str) -> tuple[ForceRecording, ...]:
+    from ecorche.base.recordings import Y_UP_FROM_Z_UP
+
+    if path.suffix.lower() == ".xml":
+        from ecorche.io.external_loads import read_external_loads
+
+        return read_external_loads(path)
+    if path.suffix.lower() == ".c3d":
+        from ecorche.io.c3d import read_c3d
+
+        plates = read_c3d(path).plates
+        return tuple(one.turned(Y_UP_FROM_Z_UP) if up == "z" else one for one in plates)
+    raise EcorcheError(
+        "holds no ground forces", where=path, remedy="Give OpenSim's .xml of external loads, or a .c3d file"
+    )
+
+
+def _wanted(
+    model: MusculoskeletalModel, path: Path, table: Path, times: Floats, weight: float
+) -> tuple[Wanted, list[str]]:
+    """Measured activity as a target, and what was done to it."""
+    import numpy as np
+
+    from ecorche.biomech.emg import envelopes, measured_activation, read_placements
+    from ecorche.biomech.tensions import Wanted
+    from ecorche.io.opensim_storage import read_table
+
+    if path.suffix.lower() == ".c3d":
+        from ecorche.io.c3d import read_c3d
+
+        analog = read_c3d(path).analog
+        if analog is None:
+            raise EcorcheError("holds no analogue channels", where=path, remedy="Give another file of EMG")
+        when, columns = analog.times, dict(zip(analog.names, analog.values.T, strict=True))
+    else:
+        read = read_table(path)
+        when, columns = read.times, dict(read.columns)
+    placements = read_placements(table)
+    used = list(dict.fromkeys(one.channel for one in placements if one.channel in columns))
+    if not used:
+        raise EcorcheError(
+            "none of its channels is one of the recording's",
+            where=table,
+            remedy=f"The recording has {', '.join(list(columns)[:6])}",
+        )
+    emg = envelopes(when, np.stack([columns[name] for name in used], axis=1), used)
+    muscles = [muscle.name for muscle in model.muscles]
+    return Wanted(measured_activation(emg, placements, muscles, times), weight), list(emg.notes)
+
+
+def _write(folder: Path, model: MusculoskeletalModel, solved: Solved) -> None:
+    """All results as tables of OpenSim's."""
+    from ecorche.biomech.coordinate_tables import columns_from_poses
+    from ecorche.io.activation import write_activation
+    from ecorche.io.opensim_storage import write_table
+
+    folder.mkdir(parents=True, exist_ok=True)
+    times, moments, tensions = solved.moments.times, solved.moments, solved.tensions
+    names = [muscle.name for muscle in model.muscles]
+    write_table(folder / FILES[0], "Coordinates", times, columns_from_poses(model, moments.q))
+    called = [
+        f"{name}_{'moment' if unit == 'N m' else 'force'}"
+        for name, unit in zip(moments.names, moments.units, strict=True)
+    ]
+    write_table(
+        folder / FILES[1], "Inverse Dynamics", times, dict(zip(called, moments.moments.T, strict=True))
+    )
+    write_table(folder / FILES[2], "Tendon forces", times, dict(zip(names, tensions.force.T, strict=True)))
+    curves = {name: (times, tensions.activation[:, k].clip(0.0, 1.0)) for k, name in enumerate(names)}
+    write_activation(folder / FILES[3], curves)
