@@ -194,8 +194,8 @@ def _walk(data: Path) -> list[str]:
         "The EMG is the right side's. Left out, the correlation rises in"
         f" {rise} (a) and {rise_late} (b) of 10 channels; asked: 6. With torques given, muscles drawn to"
         " their EMG take work from the one left out, or leave it theirs: it balances what the nine have"
-        " wrong. Weights from 0.1 to 30, delays up to 60 ms, p = 3, other ways to fit the factors and no"
-        " passive force were tried by hand: never more than 4.",
+        " wrong. Ninety settings were tried by hand, with weights from 0.1 to 30, delays up to 60 ms, p = 3,"
+        " other ways to fit the factors, and no passive force: never more than 4.",
     ]
 
 
