@@ -119,7 +119,6 @@ def solved(walk: Walk, wanted: Wanted | None = None) -> Tensions:
         coordinates=JOINTS,
         state=walk.state(),
         least=0.01,
-        reserve=1.0,
         wanted=wanted,
     )
 
@@ -171,7 +170,7 @@ def _walk(data: Path) -> list[str]:
         f"{len(walk.times)} frames of a measured walk, 80 muscles, Σ a²: lengths, moment arms and moments by"
         f" OpenSim ({opensim_took:.0f} s), activations by us ({1e3 * took / len(walk.times):.2f} ms a frame)."
         f" The largest share of a torque that a reserve makes is {calm.share.max():.1%}; told:"
-        f" {len(calm.notes)} of 10.",
+        f" {len(calm.notes)} of {len(JOINTS)}.",
         "",
         "Correlation of activation with EMG. The file names no side. Left out: the other nine channels are"
         " soft targets of weight 1 on the right; (a) as the file has them, (b) each times the factor that"
@@ -180,11 +179,11 @@ def _walk(data: Path) -> list[str]:
         "| channel | left | right | left out (a) | right (b) | left out (b) |",
         "|---|---|---|---|---|---|",
     ]
-    for name in emg.channels:
-        lines.append(
-            f"| {name} | {left[name]:.2f} | {right[name]:.2f} | {plain[name]:.2f} | {late[name]:.2f}"
-            f" | {fitted[name]:.2f} |"
-        )
+    lines += [
+        f"| {name} | {left[name]:.2f} | {right[name]:.2f} | {plain[name]:.2f} | {late[name]:.2f}"
+        f" | {fitted[name]:.2f} |"
+        for name in emg.channels
+    ]
     columns = left, right, plain, late, fitted
     lines.append("| mean | " + " | ".join(f"{np.mean(list(one.values())):.2f}" for one in columns) + " |")
     rise = sum(plain[name] > right[name] for name in emg.channels)
@@ -194,9 +193,9 @@ def _walk(data: Path) -> list[str]:
         "",
         "The EMG is the right side's. Left out, the correlation rises in"
         f" {rise} (a) and {rise_late} (b) of 10 channels; asked: 6. With torques given, muscles drawn to"
-        " their EMG take work from the one left out, or leave it theirs: it balances what the nine have wrong."
-        " Weights from 0.1 to 30, delays up to 60 ms, p = 3, other ways to fit the factors and no passive"
-        " force were tried by hand: never more than 4.",
+        " their EMG take work from the one left out, or leave it theirs: it balances what the nine have"
+        " wrong. Ninety settings were tried by hand, with weights from 0.1 to 30, delays up to 60 ms, p = 3,"
+        " other ways to fit the factors, and no passive force: never more than 4.",
     ]
 
 

@@ -21,7 +21,7 @@ from ecorche.biomech.muscle_state import MuscleSizes, MuscleState, muscle_sizes,
 Floats = npt.NDArray[np.float64]
 
 PELVIS = ("pelvis_tilt", "pelvis_list", "pelvis_rotation", "pelvis_tx", "pelvis_ty", "pelvis_tz")
-LEG = ("hip_flexion", "hip_adduction", "hip_rotation", "knee_angle", "ankle_angle")
+LEG = ("hip_flexion", "hip_adduction", "hip_rotation", "knee_angle", "ankle_angle", "mtp_angle")
 JOINTS = tuple(f"{name}_{side}" for side in "rl" for name in LEG)
 CURVES = Millard(0.25, 0.77, 1.9, 0.75, damping=0.01)
 """Of all 80 muscles of the walker."""
@@ -37,8 +37,8 @@ class Walk:
         times: [s], (frames,).
         sizes: Of the muscles.
         lengths, velocities: Of their paths [m, m/s], (frames, M).
-        moment_arms: About the legs' `JOINTS` [m], (frames, M, 10).
-        moments: That the muscles have to make [N·m], (frames, 10).
+        moment_arms: About the legs' `JOINTS` [m], (frames, M, 12).
+        moments: That the muscles have to make [N·m], (frames, 12).
     """
 
     times: Floats
@@ -174,7 +174,7 @@ def opensim_optimum(data: Path, start: float, end: float, every: int) -> tuple[F
     """What OpenSim's StaticOptimization finds, every so many thousandths of a second.
 
     Returns:
-        Times [s], activations (frames, 80), and the reserves of `JOINTS` [N·m] (frames, 10).
+        Times [s], activations (frames, 80), and the reserves of `JOINTS` [N·m] (frames, 12).
     """
     with tempfile.TemporaryDirectory() as folder, opensim_in(Path(folder)) as opensim:
         _prepared(opensim, data)

@@ -1,4 +1,4 @@
-"""Activations of an arm and of a walk: those of OpenSim's static optimisation, or cheaper ones."""
+"""Activations of an arm and of a walk: those of OpenSim's static optimisation."""
 
 from __future__ import annotations
 
@@ -161,9 +161,7 @@ def test_an_arms_activations_are_those_of_opensim(data: Path, tmp_path: Path, fi
         assert likeness > 0.8
 
 
-def test_a_walks_activations_are_those_of_opensim_or_cheaper(
-    data: Path, tmp_path: Path, figure: Figure
-) -> None:
+def test_a_walks_activations_are_those_of_opensim(data: Path, tmp_path: Path, figure: Figure) -> None:
     """Eighty Millard muscles; moments by OpenSim's inverse dynamics, everything else by our curves.
 
     OpenSim's strength of a muscle has another angle of its fibres (see the curves' tests): taken over here.
@@ -186,18 +184,11 @@ def test_a_walks_activations_are_those_of_opensim_or_cheaper(
         least=0.01,
         reserve=1.0,
     )
-    cost, dearer = (np.sum(a**2, axis=1) + np.sum(r**2, axis=1) for a, r in _pairs(found, theirs, reserves))
-    assert (cost <= dearer + 1e-9).all()
-    assert dearer == pytest.approx(cost, rel=0.003)
     away = np.abs(found.activation - theirs) * taken.active / sizes.strongest
-    figure("a walk's muscle forces against OpenSim's, largest", float(away.max()), 0.05, "F_max")
-    figure("a walk's muscle forces against OpenSim's, mean", float(away.mean()), 0.01, "F_max")
-    assert away.max() < 0.05
-    assert away.mean() < 0.01
-
-
-def _pairs(found: Any, theirs: Floats, reserves: Floats) -> list[tuple[Floats, Floats]]:
-    return [(found.activation, found.reserve), (theirs, reserves)]
+    figure("a walk's muscle forces against OpenSim's, largest", float(away.max()), 1e-3, "F_max")
+    figure("a walk's muscle forces against OpenSim's, mean", float(away.mean()), 2e-5, "F_max")
+    assert away.max() < 1e-3
+    assert away.mean() < 2e-5
 
 
 def test_the_walkers_emg_is_of_the_right_side(data: Path, tmp_path: Path) -> None:
