@@ -115,7 +115,9 @@ class SpindleFit:
         undeformed: The nine quantities of the best spindle that does not deform, (9,).
         turn: The polar axis that fitted best, from the one given [rad].
         undeformed_turn: The same of the undeformed one [rad].
-        before: Mean distance of markers from the undeformed spindle [m]. after: From the deforming one.
+        before: Mean distance of markers from the undeformed spindle [m], that of each marker over the motion
+            taken out: what changes. after: From the deforming one.
+        bare_before: The same with nothing taken out [m]. bare_after: Likewise.
         volume: Standard deviation of the volume, as a share of its mean.
         seam: Largest step of the radius at the belly over the frames [m].
         steps: That the optimiser took.
@@ -129,6 +131,8 @@ class SpindleFit:
     undeformed_turn: float
     before: float
     after: float
+    bare_before: float
+    bare_after: float
     volume: float
     seam: float
     steps: int
@@ -249,6 +253,10 @@ class Residuals:
         """Signed distance of the spindle's surface from each marker [m], (N,)."""
         return self._radii(self.quantities(unknowns), float(unknowns[-1]))[0] - self.distance
 
+    def changing(self, errors: Floats) -> Floats:
+        """Errors (N,) less each marker's mean over the motion."""
+        return np.asarray(errors - np.asarray(self._mean @ errors)[self._group])
+
     def _radii(self, quantities: Floats, turn: float) -> tuple[Floats, Floats, Floats]:
         """Radii at the markers, their slopes by k₁ … k₄ and ε, and by the turn."""
         own, theta = quantities[self.row], self.theta - turn
@@ -341,7 +349,8 @@ def fit_spindle(over: OverSpindle, cost: Cost) -> SpindleFit:
         some = seen[:TRIED_FRAMES]
     tried = [_solved(Residuals(over, alone, cost, float(turn), some)) for turn in TURNS]
     best = tried[int(np.argmin([one.cost for one in tried]))].unknowns
-    plain = _solved(Residuals(over, alone, cost, float(best[-1])), best)
+    plain_residuals = Residuals(over, alone, cost, float(best[-1]))
+    plain = _solved(plain_residuals, best)
     triangle, notes = corners(over.lengths, over.tensions)
     moving = Residuals(over, triangle.weights, cost, float(plain.unknowns[-1]))
     found = _solved(moving, moving.spread(plain.unknowns[:-1], float(plain.unknowns[-1])))
@@ -350,6 +359,7 @@ def fit_spindle(over: OverSpindle, cost: Cost) -> SpindleFit:
     squares = half_square_gradient(quantities[:, :4])[0] + half_square_gradient(quantities[:, 4:8])[0]
     volume = over.lengths * np.sqrt(1.0 - quantities[:, 8] ** 2) * squares
     ends = [moving._ends(quantities, half)[2] for half in range(2)]
+    still, moved = plain_residuals.errors(plain.unknowns), moving.errors(unknowns)
     if found.steps >= MOST_STEPS:
         notes = (*notes, f"the search stopped after {MOST_STEPS} steps before it had settled")
     return SpindleFit(
@@ -358,8 +368,10 @@ def fit_spindle(over: OverSpindle, cost: Cost) -> SpindleFit:
         undeformed=plain.unknowns[:-1],
         turn=_half_turn(float(found.unknowns[-1])),
         undeformed_turn=_half_turn(float(plain.unknowns[-1])),
-        before=plain.distance,
-        after=float(np.abs(moving.errors(unknowns)).mean()),
+        before=float(np.abs(moving.changing(still)).mean()),
+        after=float(np.abs(moving.changing(moved)).mean()),
+        bare_before=float(np.abs(still).mean()),
+        bare_after=float(np.abs(moved).mean()),
         volume=float(volume.std() / volume.mean()),
         seam=float(np.abs(ends[0] - ends[1]).max()),
         steps=plain.steps + found.steps,
@@ -389,12 +401,11 @@ def _half_turn(turn: float) -> float:
 
 
 class _Solved(NamedTuple):
-    """Where a search ended, its cost, its steps, and the mean distance of markers there [m]."""
+    """Where a search ended, its cost and its steps."""
 
     unknowns: Floats
     cost: float
     steps: int
-    distance: float
 
 
 def _solved(residuals: Residuals, start: Floats | None = None) -> _Solved:
@@ -414,5 +425,4 @@ def _solved(residuals: Residuals, start: Floats | None = None) -> _Solved:
         gtol=1e-9,
         max_nfev=MOST_STEPS,
     )
-    distance = float(np.abs(residuals.errors(found.x)).mean())
-    return _Solved(found.x, float(found.cost), int(found.nfev), distance)
+    return _Solved(found.x, float(found.cost), int(found.nfev))

@@ -322,6 +322,8 @@ def _told(fit: SpindleFit, over: OverSpindle, track: Track) -> IdentifiedSpindle
         markers=len(over.frame),
         before=fit.before,
         after=fit.after,
+        bare_before=fit.bare_before,
+        bare_after=fit.bare_after,
         volume_deviation=fit.volume,
         seam=fit.seam,
         notes=fit.notes,

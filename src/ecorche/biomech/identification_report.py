@@ -57,15 +57,16 @@ def write_report(
 def _summary(identified: IdentifiedSpec) -> str:
     spindles = identified.spindles.values()
     count = sum(one.markers for one in spindles)
-    before, after = (
-        sum(getattr(one, field) * one.markers for one in spindles) / max(count, 1)
-        for field in ("before", "after")
+    before, after, bare_before, bare_after = (
+        1e3 * sum(getattr(one, field) * one.markers for one in spindles) / max(count, 1)
+        for field in ("before", "after", "bare_before", "bare_after")
     )
     notes = "".join(f"<li>{html.escape(note)}</li>" for note in identified.notes)
     return (
         f"<p>{len(identified.spindles)} spindles from {identified.frames} frames and {count:,} positions."
-        f" Mean distance of markers from the spindle itself: {1e3 * before:.2f} mm undeformed,"
-        f" {1e3 * after:.2f} mm as identified.</p><ul>{notes}</ul>"
+        f" Mean distance of markers, what lasts over the motion taken out: {before:.2f} mm undeformed,"
+        f" {after:.2f} mm as identified. From the bare spindles: {bare_before:.2f} and"
+        f" {bare_after:.2f} mm.</p><ul>{notes}</ul>"
     )
 
 
@@ -97,7 +98,7 @@ def _histogram(found: Compared) -> str:
 
 def _bars(identified: IdentifiedSpec) -> str:
     ordered = sorted(identified.spindles.items(), key=lambda pair: pair[1].before)
-    figure, axes = _panels(1, 1, (7.0, 0.9 + 0.17 * len(ordered)))
+    figure, axes = _panels(1, 1, (7.0, 1.3 + 0.17 * len(ordered)))
     place = np.arange(len(ordered))
     before, after = (
         1e3 * np.array([getattr(one, field) for _, one in ordered]) for field in ("before", "after")
@@ -106,16 +107,18 @@ def _bars(identified: IdentifiedSpec) -> str:
     axes[0].plot(before, place, "o", color=BEFORE, ms=4, label="undeformed")
     axes[0].plot(after, place, "o", color=AFTER, ms=4, label="identified")
     axes[0].set_yticks(place, [name for name, _ in ordered], fontsize=7)
-    axes[0].set_xlabel("mean distance of markers from the spindle [mm]")
+    axes[0].set_xlabel("mean distance of markers, what lasts taken out [mm]")
     axes[0].set_xlim(left=0.0)
-    axes[0].legend(frameon=False, loc="lower right")
+    axes[0].legend(frameon=False, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=2)
+    axes[0].margins(y=0.6 / max(len(ordered), 1))
     return _picture(figure, "Mean distance of each muscle's markers before and after")
 
 
 def _table(identified: IdentifiedSpec) -> str:
     rows = "".join(
         f"<tr><td>{html.escape(name)}</td><td>{one.markers}</td><td>{1e3 * one.before:.2f}</td>"
-        f"<td>{1e3 * one.after:.2f}</td><td>{1e2 * one.volume_deviation:.1f}</td>"
+        f"<td>{1e3 * one.after:.2f}</td><td>{1e3 * one.bare_before:.2f}</td>"
+        f"<td>{1e3 * one.bare_after:.2f}</td><td>{1e2 * one.volume_deviation:.1f}</td>"
         f"<td>{1e3 * one.seam:.2f}</td>"
         f"<td>{1e2 * one.lengths[0]:.1f} … {1e2 * one.lengths[1]:.1f}</td><td>{one.tensions[1]:.0f}</td>"
         f"<td>{html.escape('; '.join(one.notes))}</td></tr>"
@@ -123,6 +126,7 @@ def _table(identified: IdentifiedSpec) -> str:
     )
     return (
         "<table><tr><th>spindle</th><th>positions</th><th>before [mm]</th><th>after [mm]</th>"
+        "<th>bare before [mm]</th><th>bare after [mm]</th>"
         "<th>volume ± [%]</th><th>seam [mm]</th><th>length [cm]</th><th>tension to [N]</th>"
         f"<th>notes</th></tr>{rows}</table>"
     )

@@ -58,8 +58,12 @@ class IdentifiedSpindleSpec(Spec):
     markers: Annotated[int, Field(ge=1)]
     """Marker positions that it was identified from, all frames together."""
     before: NotNegative
-    """Mean distance of markers from the undeformed spindle [m]."""
+    """Mean distance of markers from the undeformed spindle [m], each marker's own mean taken out."""
     after: NotNegative
+    """The same from the spindle as identified."""
+    bare_before: NotNegative
+    """Mean distance of markers from the undeformed spindle [m], nothing taken out."""
+    bare_after: NotNegative
     """The same from the spindle as identified."""
     volume_deviation: NotNegative = 0.0
     """Standard deviation of its volume, as a share of the mean."""
@@ -192,6 +196,8 @@ def _scaled(spindle: IdentifiedSpindleSpec, size: float, strength: float) -> Ide
             "tensions": (spindle.tensions[0] * strength, spindle.tensions[1] * strength),
             "before": spindle.before * size,
             "after": spindle.after * size,
+            "bare_before": spindle.bare_before * size,
+            "bare_after": spindle.bare_after * size,
             "seam": spindle.seam * size,
         }
     )
