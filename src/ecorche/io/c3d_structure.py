@@ -55,11 +55,11 @@ def _records(data: bytes, at: int, end: int, order: str, path: Path) -> dict[tup
         if step < 0 or beyond > end:
             _refuse(path, f"the record {name!r} of its parameters leads beyond them")
         if number < 0:
-            groups[-number] = name.upper()
-            if step and at + 3 + data[at + 2] != beyond:
+            groups[-number] = name
+            if at + 3 + data[at + 2] != beyond:  # nor is a group the last record
                 _refuse(path, f"the group {name!r} is not as long as its record")
         else:
-            values.append((number, name.upper(), _value(data, at + 2, beyond, step == 0, name, path)))
+            values.append((number, name, _value(data, at + 2, beyond, step == 0, name, path)))
         if step == 0:
             break
         at = beyond
