@@ -9,6 +9,7 @@ reproducible from the seed and its number, which are printed before it begins.
 from __future__ import annotations
 
 import faulthandler
+import importlib
 import os
 import random
 import sys
@@ -22,6 +23,12 @@ from ecorche.errors import EcorcheError
 from ecorche.io import formats
 
 SECONDS_A_CASE = 20
+RECORDINGS = {
+    ".trc": ("trc", "read_trc"),
+    ".mot": ("opensim_storage", "read_table"),
+    ".c3d": ("c3d", "read_c3d"),
+}
+"""What laboratories write: module and function by suffix."""
 
 
 def read(path: Path) -> None:
@@ -30,6 +37,10 @@ def read(path: Path) -> None:
         from ecorche.document.files import read_rig
 
         read_rig(path)
+        return
+    if path.suffix in RECORDINGS:
+        reader, function = RECORDINGS[path.suffix]
+        getattr(importlib.import_module(f"ecorche.io.{reader}"), function)(path)
         return
     module = formats.module_for(path, "__name__", EcorcheError)
     for ability in ("read_character", "read_mesh", "read_frames"):

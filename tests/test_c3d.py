@@ -117,7 +117,7 @@ def test_markers_and_channels(ezc3d: Any, tmp_path: Path) -> None:
 def test_bad_trials_are_refused(ezc3d: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "a.c3d"
     path.write_bytes(b"not at all" * 99)
-    with pytest.raises(ReadError, match=r"a.c3d: is no C3D file that can be read"):
+    with pytest.raises(ReadError, match=r"a.c3d: is no C3D file. Choose"):
         read_c3d(path)
     trial(ezc3d, path, 2, shift=3)
     with pytest.raises(ReadError, match=r"plate 1 reads channel 9 of 7. Mend FORCE_PLATFORM:CHANNEL"):
@@ -131,6 +131,24 @@ def test_bad_trials_are_refused(ezc3d: Any, tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setitem(sys.modules, "ezc3d", None)
     with pytest.raises(MissingPackageError, match=r'pip install "ecorche\[biomech\]"'):
         read_c3d(path)
+
+
+def test_damaged_trials_are_refused_before_a_library_reads_them(ezc3d: Any, tmp_path: Path) -> None:
+    path = tmp_path / "a.c3d"
+    trial(ezc3d, path, 2)
+    whole = path.read_bytes()
+    for change, message in (
+        (whole[:-2048], r"it is cut off: 20 frames need \d+ bytes. It is damaged"),
+        (whole.replace(b"SCALE", b"SKALE"), r"it has no parameter POINT:SCALE"),
+        (whole.replace(b"OFFSET", b"OFFSAT"), r"ANALOG:OFFSET is missing or too short for 7 channels"),
+        (
+            whole[:1024] + b"x" + whole[1024:],
+            r"is not as long as its record|leads beyond|is broken|has no kind",
+        ),
+    ):
+        path.write_bytes(change)
+        with pytest.raises(ReadError, match=message):
+            read_c3d(path)
 
 
 def test_a_weight_on_a_corner_presses_there() -> None:

@@ -8,14 +8,20 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from characters import bending, tube
-from conftest import ROOT
+from conftest import ROOT, skip_or_fail
+from ecorche.base.recordings import MarkerRecording
 from ecorche.body.perform import perform
 from ecorche.body.rig import create_rig
 from ecorche.document.files import write_rig
 from ecorche.io.formats import MODULES, write_take
+from ecorche.io.opensim_storage import write_table
+from ecorche.io.trc import write_trc
+from fuzz import RECORDINGS
+from test_c3d import trial
 from test_mujoco import SKIN_XML
 from test_x3d import VRML
 
@@ -61,9 +67,34 @@ def samples(tmp_path_factory: pytest.TempPathFactory, data: Path) -> Path:
     return root
 
 
+@pytest.fixture(scope="module")
+def recordings(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Small valid files of what laboratories write."""
+    root = tmp_path_factory.mktemp("recordings")
+    rng = np.random.default_rng(0)
+    times, names = np.arange(4) / 100.0, ("heel", "toe", "knee")
+    write_trc(root / "sample.trc", MarkerRecording(names, times, rng.normal(size=(4, 3, 3))))
+    write_table(root / "sample.mot", "forces", times, {name: rng.normal(size=4) for name in names})
+    return root
+
+
+@pytest.mark.parametrize("suffix", sorted(RECORDINGS))
+def test_damaged_recordings_are_refused_in_words(recordings: Path, suffix: str) -> None:
+    if suffix == ".c3d":
+        try:
+            import ezc3d
+        except ImportError:
+            skip_or_fail("the package ezc3d is not installed")
+        trial(ezc3d, recordings / "sample.c3d", 2)
+    _survives(recordings / f"sample{suffix}")
+
+
 @pytest.mark.parametrize("suffix", [*WRITTEN, *TEXTS, *REAL, ".ecorche"])
 def test_damaged_files_are_refused_in_words(samples: Path, suffix: str) -> None:
-    sample = samples / suffix[1:] / f"sample{suffix}"
+    _survives(samples / suffix[1:] / f"sample{suffix}")
+
+
+def _survives(sample: Path) -> None:
     done = subprocess.run(
         [sys.executable, Path(__file__).with_name("fuzz.py"), sample, str(SECONDS), "1"],
         capture_output=True,

@@ -20,6 +20,7 @@ from ecorche.base.files import require_file
 from ecorche.base.names import listed
 from ecorche.base.recordings import AnalogRecording, ForceRecording, MarkerRecording
 from ecorche.errors import MissingPackageError, ReadError
+from ecorche.io.c3d_structure import require_sound
 from ecorche.io.force_plates import Plate, plate_forces
 from ecorche.io.trc import metres_in
 
@@ -50,6 +51,7 @@ def read_c3d(path: str | os.PathLike[str]) -> C3dTrial:
         raise MissingPackageError(
             "C3D files need the package ezc3d", where=path, remedy='Run: pip install "ecorche[biomech]"'
         ) from None
+    require_sound(path)
     try:
         file = ezc3d.c3d(str(path))
     except (OSError, RuntimeError, ValueError, IndexError) as error:
@@ -118,16 +120,25 @@ def _plates(groups: Any, analog: AnalogRecording, unit: float, path: Path) -> li
     )
     if not count:
         return []
-    if kinds is None or corners is None or origins is None or wires is None:
+    if (
+        kinds is None
+        or corners is None
+        or origins is None
+        or wires is None
+        or count < 0
+        or [kinds.size, corners.size, origins.size] != [count, 12 * count, 3 * count]
+        or wires.size == 0
+        or wires.size % count
+    ):
         raise ReadError(
-            "its force plates lack TYPE, CORNERS, ORIGIN or CHANNEL",
+            f"its {count} force plates have no TYPE, CORNERS, ORIGIN and CHANNEL, or another number of them",
             where=path,
             remedy="Mend its group FORCE_PLATFORM",
         )
     found = []
     for k in range(count):
         kind, name = int(kinds.ravel()[k]), f"plate {k + 1}"
-        numbers = wires.reshape(wires.shape[0], -1)[:, k].astype(int)
+        numbers = wires.reshape(-1, count)[:, k].astype(int)
         numbers = numbers[numbers > 0] - 1
         if (numbers >= len(analog.names)).any():
             raise ReadError(
@@ -136,9 +147,9 @@ def _plates(groups: Any, analog: AnalogRecording, unit: float, path: Path) -> li
                 remedy="Mend FORCE_PLATFORM:CHANNEL",
             )
         matrix = None
-        if matrices is not None and matrices.size >= 36 * (k + 1):
+        if matrices is not None and matrices.size == 36 * count:
             # it makes forces and moments of the channels, these in the unit of lengths
-            matrix = matrices.reshape(6, 6, -1)[:, :, k] * np.repeat([1.0, unit], 3)[:, None]
+            matrix = matrices.reshape(6, 6, count)[:, :, k] * np.repeat([1.0, unit], 3)[:, None]
         plate = Plate(
             f"{path}, {name}",
             kind,

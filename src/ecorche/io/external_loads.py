@@ -34,7 +34,7 @@ def read_external_loads(
     path = require_file(path)
     try:
         root = ElementTree.parse(path).getroot()
-    except ElementTree.ParseError as error:
+    except (ElementTree.ParseError, LookupError, ValueError) as error:  # encodings too
         raise ReadError(f"is no XML: {error}", where=path, remedy="Save it again from OpenSim") from None
     loads = root if root.tag == "ExternalLoads" else root.find("ExternalLoads")
     if loads is None:
