@@ -35,6 +35,7 @@ SECTIONS = (
     "line_muscles",
     "line_muscle_shapes",
     "fat",
+    "springs",
 )
 """Modules of this package in the order of the report; each has a function ``section() -> str``."""
 

@@ -14,7 +14,7 @@ would:
 - between neighbours on it: 10² G A / D;
 - from skin to all it is held by together: T A / r, T the shear modulus of the tissue, r the distance to the
   nearest surface, divided among them in inverse proportion to their distances, but for a share in all
-  directions.
+  directions. Skin of head, hands and feet is taken to lie on bone, and is held in its place alone.
 """
 
 from __future__ import annotations
@@ -26,11 +26,14 @@ from scipy.spatial import cKDTree
 
 from ecorche.base.mesh import coincident_groups
 from ecorche.base.rotations import normalise
+from ecorche.body.character import SkinnedMesh
 from ecorche.body.compile import Body, skinned_points
+from ecorche.body.coupling_shares import LEFT_PLAIN
 from ecorche.body.ecorche_surfaces import EcorcheSurfaces, surfaces_of
 from ecorche.body.firm_parts import firm_parts
 from ecorche.body.fit_for_muscles import require_size, times_a_person
 from ecorche.body.garments import garment_transfers
+from ecorche.body.regions import regions_by_any_name
 from ecorche.body.skin_state import outward
 from ecorche.body.spelled_joints import joint_number
 from ecorche.body.spring_places import (
@@ -47,7 +50,7 @@ from ecorche.document.files import Rig
 from ecorche.document.springs_spec import BlowSpec, SpringsSpec
 from ecorche.dynamics.springs import Springs, damping_of
 from ecorche.errors import EcorcheError
-from ecorche.skeleton.naming.recognise import recognise
+from ecorche.skeleton.naming.recognise import Naming, recognise
 from ecorche.skeleton.skeleton import Skeleton
 
 Floats = npt.NDArray[np.float64]
@@ -99,7 +102,9 @@ def compile_springs(body: Body, rig: Rig | None) -> BodySprings:
     vertex, point, length, _ = held_from_below(
         skin, _normals(skin, faces), beneath, spec.reach * size, HOLDING
     )
+    firmly = _firm_share(mesh, character.skeleton, naming)[first]
     depth = _depth(skin, surfaces, muscles, firm.points)
+    depth += firmly * (np.minimum(depth, NEAREST * size) - depth)
     used = np.unique(point[point >= len(muscles)])
     renumbered = np.full(len(beneath), -1, np.int64)
     renumbered[: len(muscles)] = np.arange(len(muscles))
@@ -114,11 +119,13 @@ def compile_springs(body: Body, rig: Rig | None) -> BodySprings:
     k_skin = spec.skin * spec.muscle / usual * area[edges].mean(axis=1)
     inverse = 1.0 / np.maximum(length, NEAREST * size)
     all_of_it = spec.tissue * area / np.maximum(depth, NEAREST * size)
-    k_held = ((1.0 - ALL_ROUND) * all_of_it / np.bincount(vertex, inverse, len(skin)))[vertex] * inverse
+    all_round = ALL_ROUND + (1.0 - ALL_ROUND) * firmly
+    k_held = ((1.0 - all_round) * all_of_it / np.bincount(vertex, inverse, len(skin)))[vertex] * inverse
 
+    held, k_held = held[k_held > 0.0], k_held[k_held > 0.0]
     masses, pairs, stiffness = [mass], [edges, held], [k_skin, k_held]
     own = np.zeros(len(skin) + len(muscles) + len(used))
-    own[: len(skin)] = ALL_ROUND * all_of_it
+    own[: len(skin)] = all_round * all_of_it
     muscle = np.zeros(0, np.int64)
     if surfaces is not None:
         muscle = surfaces.muscle.astype(np.int64)
@@ -194,6 +201,16 @@ def _muscles(
     starts = np.searchsorted(surfaces.muscle, np.arange(len(surfaces.names) + 1))
     thinner = thinned(points, starts, spec.muscularity)
     return surfaces, np.asarray(thinner @ points), thinner
+
+
+def _firm_share(mesh: SkinnedMesh, skeleton: Skeleton, naming: Naming) -> Floats:
+    """How far each vertex belongs to head, hands or feet, (vertices,): there skin is tight, over bones that
+    few rigs know."""
+    assert mesh.weights is not None  # body() gives skinned meshes only
+    regions = regions_by_any_name(skeleton, naming)
+    tight = np.array([region in LEFT_PLAIN for region in regions], np.float64)
+    joints, shares = mesh.weights.padded()
+    return np.asarray(np.clip(np.sum(tight[joints] * shares, axis=1), 0.0, 1.0))
 
 
 def _depth(skin: Floats, surfaces: EcorcheSurfaces | None, muscles: Floats, bones: Floats) -> Floats:

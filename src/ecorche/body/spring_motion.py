@@ -20,6 +20,7 @@ import numpy.typing as npt
 
 from ecorche.base.smooth_step import smooth_step
 from ecorche.body.springs import BodySprings
+from ecorche.dynamics.implicit_springs import ImplicitSprings
 from ecorche.dynamics.spring_steps import SpringSteps, Way
 from ecorche.dynamics.trajectory import HALO, derivative_weights, polynomial_between
 from ecorche.errors import EcorcheError
@@ -47,6 +48,9 @@ class SpringMotion:
         shown_from: Time of the first frame that is shown [s]: before it all settles; None shows all.
         precision: Of the steps, see `SpringSteps`.
         step: No step is longer [s]; None takes the longest that is stable.
+
+    Attributes:
+        steps: What goes on from frame to frame; others may be put in its place before the first.
     """
 
     def __init__(
@@ -65,7 +69,7 @@ class SpringMotion:
         self._places_in, self._activation = places, activation
         self._begins = float(motion.times[0])
         self._shown_from = self._begins if shown_from is None else shown_from
-        self.steps = SpringSteps(
+        self.steps: SpringSteps | ImplicitSprings = SpringSteps(
             springs.springs, springs.bind, contact=springs.contact, precision=precision, step=step
         )
         self._times = np.ascontiguousarray(motion.times[::samples])

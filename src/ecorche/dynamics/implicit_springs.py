@@ -43,6 +43,7 @@ class ImplicitSprings:
 
     Attributes:
         offsets, velocities: u [m] and u̇ [m/s], (N, 3).
+        accelerations: Mean of the last step [m/s²], (N, 3).
         iterations: Of conjugate gradients in the last step.
     """
 
@@ -68,7 +69,7 @@ class ImplicitSprings:
         self.springs, self.step, self.share, self.tolerance = springs, step, share, tolerance
         self._most = most
         self.offsets = np.zeros((springs.point_count, 3))
-        self.velocities = np.zeros_like(self.offsets)
+        self.velocities, self.accelerations = np.zeros_like(self.offsets), np.zeros_like(self.offsets)
         self.iterations = 0
         free = np.isfinite(springs.masses)
         self._masses = np.where(free, springs.masses, 1.0)
@@ -118,7 +119,7 @@ class ImplicitSprings:
             starts, others, along, diagonal, force, change, self.tolerance, 20 + springs.point_count
         )
         self.offsets = self.offsets + h * (self.velocities + s * change)
-        self.velocities = self.velocities + change
+        self.velocities, self.accelerations = self.velocities + change, change / h
         if not np.isfinite(self.offsets).all():
             raise EcorcheError(
                 f"the springs fly apart with steps of {1e3 * h:.2f} ms",
