@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -133,9 +134,19 @@ class BodySprings:
         return np.concatenate([skin[self.first].astype(np.float64), muscles, self._bones(moved)])
 
     def _bones(self, moved: Floats) -> Floats:
-        if not len(self.bone):
-            return np.zeros((0, 3))
-        return self.firm.posed(moved)[self.bone]
+        at_bind, joints, shares = self._bone_weights
+        matrix = np.einsum("vk,vkij->vij", shares, moved[joints])
+        return np.asarray(at_bind + np.einsum("vij,vj->vi", matrix[:, :3, :3], at_bind) + matrix[:, :3, 3])
+
+    @cached_property
+    def _bone_weights(self) -> tuple[Floats, Ints, Floats]:
+        """Of the bones' vertices that have a spring: places at bind [m], joints and their shares."""
+        joints, shares = self.firm.weights.padded()
+        return (
+            self.firm.points[self.bone],
+            joints[self.bone].astype(np.int64),
+            shares[self.bone].astype(np.float64),
+        )
 
     def stiffening(self, activation: Floats | None) -> Floats:
         """How many times as stiff each point is held as at rest, of the muscles' activation (M,), (N,)."""
