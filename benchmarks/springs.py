@@ -166,7 +166,7 @@ def _plot(first: Mapping[str, tuple[Floats, dict[str, Floats]]]) -> None:
             panel.plot(times, 1e3 * found[place][:, 1], label=case, linewidth=1.2)
         panel.set_title(place)
         panel.set_xlabel("s")
-    axes[0].set_ylabel("up, from where it is without dynamics [mm]")
+    axes[0].set_ylabel("up, from without [mm]")
     axes[0].legend(frameon=False)
     plots.save(figure, FIGURE)
 
@@ -177,7 +177,7 @@ def _blow() -> str:
     still_pose = bind_pose(character.skeleton)
     times = np.arange(31) / 120.0
     motion = replace(still_pose, times=times, local=np.repeat(still_pose.local, len(times), axis=0))
-    blow = BlowSpec(joint="RightForeArm", along=0.35, radius=0.05, force=(0.0, -150.0, 0.0), start=0.02)
+    blow = BlowSpec(joint="RightForeArm", along=0.35, radius=0.05, force=(0.0, -40.0, 0.0), start=0.02)
     told = []
     for muscularity in (1.0, 0.75):
         rig = rig_with(muscularity=muscularity, blows={"slap": blow})

@@ -70,8 +70,8 @@ class SpringsSpec(Spec):
     muscularity: Annotated[float, Field(ge=0.2, le=1.0)] = 1.0
     """How thick muscles are, share of what they are: the rest is softer tissue, and the skin stays."""
     cap: Positive | None = None
-    """No spring is stiffer than so many times the mass it moves [1/s²]: 1e5 allows five times as long steps;
-    None caps none."""
+    """No spring is stiffer than so many times the mass it moves [1/s²], for longer steps: with 1e6 they are
+    three times as long on a person, and what is stiff swings otherwise; None caps none."""
     intensity: Share = 1.0
     """How much of the motion is shown."""
     blows: Mapping[Name, BlowSpec] = Field(default_factory=dict)
