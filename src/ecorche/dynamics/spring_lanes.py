@@ -54,9 +54,9 @@ class SpringLanes:
     ) -> tuple[Floats, Floats, Floats]:
         """Offsets, velocities and accelerations at the end of a way."""
         layout = self.layout
-        own = layout.lanes(np.concatenate([s.T for s in state]))
-        path = layout.lanes(way.places.transpose(0, 2, 1).reshape(18, -1))
-        said = layout.lanes(np.concatenate([spring, push.T]))
+        own = layout.rows(np.concatenate(state, axis=1))
+        path = layout.rows(way.places.astype(np.float32).transpose(1, 0, 2).reshape(-1, 18))
+        said = layout.rows(np.concatenate([spring.T, push], axis=1))
         h, count, first, last, drag, most, rounds = fixed
         numbers = np.array([h, first, last, drag, most], np.float32)
         spheres = np.ascontiguousarray(way.spheres, np.float64)

@@ -69,15 +69,19 @@ class SpringLayout:
         self.damping[row, lane % WIDTH] = springs.damping[numbers]
         self.filled = len(at) / max(1, rows * WIDTH)
 
-    def lanes(self, values: npt.ArrayLike, fill: float = 0.0) -> Singles:
+    def lanes(self, values: npt.ArrayLike) -> Singles:
         """Values a point (N,) or (K, N) as lanes, (groups, 16) or (groups, K, 16)."""
         given = np.asarray(values)
-        rows = given.reshape(-1, given.shape[-1])
-        result = rows_of_lanes((self.groups, len(rows)))
-        flat = np.full((len(rows), self.groups * WIDTH), fill, np.float32)
-        flat[:, : len(self.order)] = rows[:, self.order]
-        result[:] = flat.reshape(len(rows), self.groups, WIDTH).transpose(1, 0, 2)
+        result = self.rows(given.reshape(-1, given.shape[-1]).T)
         return result[:, 0] if given.ndim == 1 else result
+
+    def rows(self, values: npt.NDArray[np.floating]) -> Singles:
+        """Rows of values, one a point (N, K), as lanes, (groups, K, 16)."""
+        table = np.zeros((self.groups * WIDTH, values.shape[1]), np.float32)
+        table[: len(self.order)] = values.astype(np.float32)[self.order]
+        result = rows_of_lanes((self.groups, values.shape[1]))
+        result[:] = table.reshape(self.groups, WIDTH, -1).transpose(0, 2, 1)
+        return result
 
     def points(self, lanes: Singles) -> Floats:
         """What lanes (groups, 3, 16) hold, a point each, (N, 3)."""
