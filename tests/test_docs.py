@@ -139,6 +139,21 @@ def test_the_page_on_skin_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         assert (tmp_path / made).stat().st_size > 10_000
 
 
+def test_the_page_on_springs_runs(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("pyvista")
+    monkeypatch.chdir(tmp_path)
+    shutil.copy(data / "human" / "male_muscular_cmu_mb.glb", tmp_path / "man.glb")
+    shutil.copy(data / "cmu" / "13_13.bvh", tmp_path / "jump.bvh")
+    page = (ROOT / "docs" / "springs.md").read_text()
+    # three of its frames: what is shown takes longer
+    assert len(_follow(page.replace("--frames 130-147", "--frames 145-147"), tmp_path)) == 3
+    assert (tmp_path / "springs.png").stat().st_size > 10_000
+    (shown,) = (text for language, _, text in FENCED.findall(page) if language == "json")
+    rig = json.loads((tmp_path / "man.ecorche").read_text()) | json.loads(shown)
+    (tmp_path / "man.ecorche").write_text(json.dumps(rig))
+    assert "problem" not in _command("ecorche check man.ecorche")
+
+
 def test_pictures_of_pages_are_small_and_made_by_the_pages_own_commands() -> None:
     shown = []
     for page in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))):

@@ -19,6 +19,7 @@ from ecorche.document.files import spec_from_text, text_from_spec
 from ecorche.document.migrate import MIGRATIONS, migrate
 from ecorche.document.schema import SCHEMA_FILE, schema_text, write_schema
 from ecorche.document.spec import VERSION, RigSpec
+from ecorche.document.springs_spec import SpringsSpec
 from ecorche.errors import DocumentError
 from ecorche.skeleton.human_limits import human_joint, human_joint_names
 from ecorche.skeleton.joint_values import joint_from_values, values_from_joint
@@ -54,6 +55,7 @@ def test_version_1_is_read_as_a_rig_without_muscles() -> None:
     }
     assert again.pop("coupling") == json.loads(CouplingSpec().model_dump_json())
     assert again.pop("fat") == {"regions": {}, "gravity": 9.81}
+    assert again.pop("springs") == json.loads(SpringsSpec().model_dump_json())
     assert again.pop("wrinkles") == {}
     assert again.pop("body_type") == {"bulk": 1.0, "fat": 0.0}
     assert again["skeleton"].pop("virtual_scapulae") == {}

@@ -109,6 +109,7 @@ def _key(take: Take) -> str:
             live.body.lines,
             live.body.coupling,
             live.body.fat,
+            live.body.springs,
         ):
             if muscles is not None:
                 muscles.feed(digest.update)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from ecorche.body.lines import BodyLines
     from ecorche.body.lofts import BodyLofts
     from ecorche.body.muscles import BodyMuscles
+    from ecorche.body.springs import BodySprings
     from ecorche.muscles.activation import ActivationSource
     from ecorche.muscles.line_muscle import LineMuscle
     from ecorche.muscles.lofted import LoftedMuscle
@@ -53,6 +54,7 @@ class Body:
         coupling: How the skin is bound to what lies beneath; None where muscles move it, each kind in its own
             way.
         fat: The fat that swings between muscles and skin; None where it goes with them.
+        springs: The masses and springs as which muscles and skin jiggle; None where they do not.
     """
 
     character: Character
@@ -65,6 +67,7 @@ class Body:
     lines: BodyLines | None = None
     coupling: BodyCoupling | None = None
     fat: BodyFat | None = None
+    springs: BodySprings | None = None
 
     def without_muscles(self) -> Body:
         """The same character by plain skinning."""

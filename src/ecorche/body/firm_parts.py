@@ -61,10 +61,10 @@ class FirmParts:
         )
 
 
-def firm_parts(character: Character, rig: Rig, naming: Naming) -> FirmParts:
+def firm_parts(character: Character, rig: Rig | None, naming: Naming) -> FirmParts:
     """A character's bones: those of its rig, its own meshes, the built-in figure's, or rods."""
     skeleton = character.skeleton
-    bones = compile_bones(rig, skeleton)
+    bones = None if rig is None else compile_bones(rig, skeleton)
     fixed = _fixed_meshes(character, rig)
     if bones is not None:
         sizes = [len(bone.points) for bone in bones.bones]
@@ -111,11 +111,11 @@ def firm_parts(character: Character, rig: Rig, naming: Naming) -> FirmParts:
     return _rods(skeleton)
 
 
-def _fixed_meshes(character: Character, rig: Rig) -> tuple[SkinnedMesh, ...]:
+def _fixed_meshes(character: Character, rig: Rig | None) -> tuple[SkinnedMesh, ...]:
     """Meshes that are bones: those the rig names, else all that are fixed to joints, if they are enough."""
-    if rig.spec.coupling.bones:
+    if rig is not None and rig.spec.coupling.bones:
         return tuple(character.mesh(name) for name in rig.spec.coupling.bones)
-    body = character.body(rig.spec.body)
+    body = character.body(None if rig is None else rig.spec.body)
     found = [
         mesh
         for mesh in character.meshes

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from ecorche.body.compile import Body, morphed_points, skinned_points
 from ecorche.body.evaluate import PlainSkin, Pose, plain_skin, posed_points, skin_correction
-from ecorche.body.frames import Frame, Frames
+from ecorche.body.frames import Frame, Frames, PointSet
 from ecorche.dynamics.setting import Dynamics
 from ecorche.errors import MotionError
 from ecorche.skeleton.kinematics import difference_from_bind
@@ -20,8 +20,10 @@ from ecorche.skeleton.motion import Motion
 from ecorche.skin.time_filter import Following, around
 
 if TYPE_CHECKING:
+    from ecorche.body.ecorche_surfaces import EcorcheSurfaces
     from ecorche.body.fat_motion import FatMotion
     from ecorche.body.lines import LineMotion
+    from ecorche.body.spring_motion import SpringMotion
 
 Floats = npt.NDArray[np.float64]
 Singles = npt.NDArray[np.float32]
@@ -80,6 +82,7 @@ class LiveFrames:
         self._whole, self._first = self, 0
         self._corrections: OrderedDict[int, Singles] = OrderedDict()
         self._plain: OrderedDict[int, PlainSkin] = OrderedDict()
+        self._still: OrderedDict[int, tuple[PointSet, ...]] = OrderedDict()
 
     def part(self, first: int, last: int) -> LiveFrames:
         """The frames from the first to the last as they are in the whole.
@@ -140,6 +143,43 @@ class LiveFrames:
             meets=None if fat.contact is None else self._pressing,
         )
 
+    @cached_property
+    def springs(self) -> SpringMotion | None:
+        """The masses and springs through the whole motion; None for a body without."""
+        if self._whole is not self:
+            return self._whole.springs
+        if self.body.springs is None:
+            return None
+        from ecorche.body.spring_motion import SpringMotion
+
+        return SpringMotion(
+            self.body.springs,
+            self.motion,
+            self._spring_places,
+            activation=self.activation,
+            samples=self.samples,
+            shown_from=self._shown_from,
+        )
+
+    def _spring_places(self, index: int) -> Floats:
+        """Where masses are in a frame without dynamics [m]."""
+        springs = self.body.springs
+        assert springs is not None
+        moved = difference_from_bind(self.body.character.skeleton, self.motion.local[index])
+        beneath = None if springs.surfaces is None else self._surface_points(springs.surfaces, index)
+        return springs.places(self._without_dynamics(index, moved)[springs.mesh], moved, beneath)
+
+    def _without_dynamics(self, index: int, moved: Floats) -> tuple[PointSet, ...]:
+        """Points of every mesh in a frame by its pose alone; those of the last few frames are kept."""
+        found = self._still.get(index)
+        if found is None:
+            correction = self._filtered(index)
+            found = posed_points(self.body, self.pose(index), moved, correction, self._plain.pop(index, None))
+            self._still[index] = found
+            if len(self._still) > 2 * AHEAD:
+                self._still.popitem(last=False)
+        return found
+
     def _pressing(self, index: int, displacements: list[Floats]) -> Floats:
         """What presses on the skin over fat in a frame, see `FatContact`."""
         fat = self.body.fat
@@ -154,24 +194,34 @@ class LiveFrames:
         """Points of the muscles' surfaces in a frame [m]."""
         assert self.body.fat is not None
         assert self.body.fat.surfaces is not None
+        return self._surface_points(self.body.fat.surfaces, index)
+
+    def _surface_points(self, surfaces: EcorcheSurfaces, index: int) -> Floats:
+        """Points of some surfaces of the muscles in a frame [m]."""
         moved = difference_from_bind(self.body.character.skeleton, self.motion.local[index])
         meshes = None if self.body.lines is None else self.line_points(index)
         bulge = self.body.bulge(None if self.activation is None else self.activation[index])
-        return self.body.fat.surfaces.points(moved, bulge, meshes).astype(np.float64)
+        return surfaces.points(moved, bulge, meshes).astype(np.float64)
 
     @property
     def whole_motion(self) -> Motion:
         """The motion that this one is a part of, and that what has a history begins with."""
         return self._whole.motion
 
+    @property
+    def _remembering(self) -> FatMotion | SpringMotion | None:
+        """What has a history that must be kept."""
+        return self.fat if self.springs is None else self.springs
+
     def state(self) -> bytes | None:
         """What is remembered of the frames asked for so far; None where every frame is by itself."""
-        return None if self.fat is None else self.fat.state()
+        remembering = self._remembering
+        return None if remembering is None else remembering.state()
 
     def go_on_from(self, state: bytes) -> None:
-        """Stand where a state was taken: frames after it need none before."""
-        assert self.fat is not None
-        self.fat.go_on_from(state)
+        """Stand where a state was taken."""
+        assert self._remembering is not None
+        self._remembering.go_on_from(state)
 
     def __len__(self) -> int:
         return self.motion.frame_count
@@ -181,6 +231,9 @@ class LiveFrames:
             return self._whole[self._first + index]
         pose = self.pose(index)
         moved = difference_from_bind(self.body.character.skeleton, pose.local)
+        if self.body.springs is not None and self.springs is not None:
+            points = self.body.springs.displaced(self._without_dynamics(index, moved), self.springs.at(index))
+            return Frame(time=pose.time, points=points, normals=self.body.normals.apply(points))
         correction = self._filtered(index)
         plain = self._plain.pop(index, None)
         points = posed_points(self.body, pose, moved, correction, plain)

@@ -76,9 +76,10 @@ def perform(
         source_mapping: The same for the motion's skeleton.
         muscles: Whether the rig's muscles move the skin.
         activation: How active they are; None takes what the rig says.
-        dynamics: ``"off"``, ``"oscillation"``: muscles on action lines swing after the bones, or ``"fat"``:
-            fat swings between muscles and skin. Frames then depend on all before, from the first of the whole
-            motion on; `frames` cuts its part from that.
+        dynamics: ``"off"``, ``"oscillation"``: muscles on action lines swing after the bones, ``"fat"``: fat
+            swings between muscles and skin, or ``"springs"``: muscles and skin jiggle as masses on springs.
+            Frames then depend on all before, from the first of the whole motion on; `frames` cuts its part
+            from that.
         preroll: Before the first frame that is kept the body goes from bind into its pose for so long [s], so
             that what swings has come to rest there; what was before that frame is then forgotten.
         samples: Moments a frame, for motion blur.
@@ -138,6 +139,10 @@ def perform(
         from ecorche.body.compile_fat import compile_fat
 
         body = replace(body, fat=compile_fat(body, rig))
+    if setting is Dynamics.SPRINGS:
+        from ecorche.body.compile_springs import compile_springs
+
+        body = replace(body, springs=compile_springs(body, rig))
     live = LiveFrames(body, motion, posed, dynamics=setting, samples=samples, shown_from=begins)
     if frames is not None:
         live = live.part(samples * frames[0], samples * frames[1])

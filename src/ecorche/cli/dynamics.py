@@ -14,12 +14,13 @@ class Swing(StrEnum):
     off = "off"
     oscillation = "oscillation"
     fat = "fat"
+    springs = "springs"
 
 
 DYNAMICS: Any = typer.Option(
     Swing.off,
-    help="oscillation: muscles that are meshes swing after the bones; fat: fat swings under the skin. "
-    "Frames then depend on all before.",
+    help="oscillation: muscles that are meshes swing after the bones; fat: fat swings under the skin; "
+    "springs: muscles and skin jiggle as masses on springs. Frames then depend on all before.",
 )
 PREROLL: Any = typer.Option(
     0.0,

@@ -207,7 +207,8 @@ def skin_notes(take: Take) -> tuple[str, ...]:
     if not isinstance(take.frames, LiveFrames):
         return ()
     body = take.frames.body
-    told = [*(body.coupling.notes if body.coupling else ()), *(body.fat.notes if body.fat else ())]
+    parts = (body.coupling, body.fat, body.springs)
+    told = [note for part in parts if part is not None for note in part.notes]
     return tuple(dict.fromkeys(told))
 
 

@@ -20,6 +20,7 @@ from ecorche.document.joint_spec import JointSpec, VirtualScapulaSpec
 from ecorche.document.line_spec import BodyTypeSpec, FieldSpec, LineMuscleSpec
 from ecorche.document.lofted_spec import LoftedMuscleSpec
 from ecorche.document.muscle_spec import MuscleSpec, Name
+from ecorche.document.springs_spec import SpringsSpec
 from ecorche.document.wrinkle_spec import WrinklesSpec
 
 VERSION: Final = 4
@@ -218,6 +219,8 @@ class RigSpec(Spec):
     """How the skin is bound to what lies beneath."""
     fat: FatSpec = FatSpec()
     """Fat that moves where a bake asks for it."""
+    springs: SpringsSpec = SpringsSpec()
+    """Muscles and skin that jiggle where a bake asks for it."""
     wrinkles: Mapping[str, WrinklesSpec] = Field(default_factory=dict)
     """Folds at joints that bend: at elbow, knee, wrist, waist or neck, or at a joint by its name."""
     maps: Mapping[MapName, MapRef] = Field(default_factory=dict)

@@ -22,6 +22,9 @@ class Dynamics(StrEnum):
     FAT = "fat"
     """Fat swings between muscles and skin, an elastic solid; frames then depend on those before."""
 
+    SPRINGS = "springs"
+    """Muscles and skin swing as masses on springs, bones do not; frames then depend on those before."""
+
     @property
     def has_history(self) -> bool:
         """Whether a frame depends on the frames before, so that a bake must begin early or keep a state."""

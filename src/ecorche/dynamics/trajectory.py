@@ -94,3 +94,38 @@ def acceleration_between(step: Any, way: Any, v0: Any, v1: Any, a0: Any, a1: Any
     c4 = (-15.0 * place + step * (7.0 * velocity - step * acceleration)) / step**4
     c5 = (6.0 * place - step * (3.0 * velocity - 0.5 * step * acceleration)) / step**5
     return a0, 6.0 * c3, 12.0 * c4, 20.0 * c5
+
+
+@njit(cache=True, inline="always")  # type: ignore[untyped-decorator]
+def place_at(path: Any, point: Any, axis: Any, s: Any) -> Any:
+    """Where a point is s seconds after a frame [m], of coefficients (6, N, 3) from `polynomial_between`."""
+    value = path[5, point, axis]
+    for k in range(4, -1, -1):
+        value = value * s + path[k, point, axis]
+    return value
+
+
+@njit(cache=True, inline="always")  # type: ignore[untyped-decorator]
+def acceleration_at(path: Any, point: Any, axis: Any, s: Any) -> Any:
+    """Its acceleration there [m/s²]."""
+    second, third = 2.0 * path[2, point, axis], 6.0 * path[3, point, axis]
+    return second + s * (third + s * (12.0 * path[4, point, axis] + s * 20.0 * path[5, point, axis]))
+
+
+def polynomial_between(
+    seconds: float, start: Floats, end: Floats, velocity: Floats, acceleration: Floats
+) -> Floats:
+    """The polynomial of fifth degree from one frame to the next, in the seconds since the first.
+
+    Args:
+        seconds: From the one to the other [s].
+        start, end: Places [m], (N, 3).
+        velocity, acceleration: At both [m/s] and [m/s²], (2, N, 3).
+
+    Returns:
+        Its coefficients [m/sⁿ], (6, N, 3).
+    """
+    a, b, c, d = acceleration_between.py_func(
+        seconds, end - start, velocity[0], velocity[1], acceleration[0], acceleration[1]
+    )
+    return np.stack([start, velocity[0], a / 2.0, b / 6.0, c / 12.0, d / 20.0])

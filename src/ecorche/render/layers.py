@@ -112,7 +112,9 @@ class Layers:
         live = result.frames if isinstance(result.frames, LiveFrames) else None
         kinds = () if live is None else (live.body.muscles, live.body.lofts, live.body.lines)
         self._live = live if any(kind is not None for kind in kinds) else None
-        moved = self._live is not None or (live is not None and live.body.fat is not None)
+        moved = self._live is not None or (
+            live is not None and (live.body.fat is not None or live.body.springs is not None)
+        )
         self.plain: Frames | None = None
         if plain is not None:
             self.plain = frames_of(plain)
