@@ -183,6 +183,30 @@ def test_a_thick_half_and_a_thin_one_meet_where_their_skins_touch(arm: Arm) -> N
     np.testing.assert_allclose((bent + laid)[clear] @ across / np.linalg.norm(across), 0.0, atol=1e-6)
 
 
+def test_skin_between_halves_is_held_and_only_there(arm: Arm) -> None:
+    planes = FoldPlanes(
+        arm.points, limb_folds(arm.points, arm.segments, arm.weights, arm.skeleton), arm.skeleton
+    )
+    moved, bent = arm.bent(130.0)
+    laid = planes.laid(bent, moved)
+    held = planes.held(bent + laid, moved)
+    pressed = (np.linalg.norm(laid, axis=1) > 0.01) & (np.abs(arm.points[:, 2]) > BLENDED)
+    assert pressed.sum() > 20
+    assert held[pressed].min() > 0.9
+    assert 0.0 <= held.min() <= held.max() <= 1.0
+    angle = np.radians(130.0)
+    on, back = np.array([np.sin(angle), 0.0, np.cos(angle)]), np.array([0.0, 0.0, -1.0])
+    before = np.sign(arm.points[:, 2]) * ((bent + laid) @ (on - back)) / np.linalg.norm(on - back)
+    assert not held[before > 0.033].any()
+    assert not held[(bent + laid) @ (on + back) < 0.0].any()
+    # a little change of the pose is a little change of that, and before halves meet there is none
+    closer, further = arm.bent(130.01), arm.bent(49.0)
+    near = planes.held(closer[1] + planes.laid(closer[1], closer[0]), closer[0])
+    assert np.abs(near - held).max() < 0.02
+    assert not planes.held(further[1], further[0]).any()
+    assert not planes.held(arm.points, np.zeros_like(moved)).any()
+
+
 def test_nothing_is_laid_before_halves_meet(arm: Arm) -> None:
     planes = FoldPlanes(
         arm.points, limb_folds(arm.points, arm.segments, arm.weights, arm.skeleton), arm.skeleton

@@ -191,6 +191,7 @@ class BodyFat:
         still: PointSet,
         moved: Floats,
         displacements: list[Floats],
+        held: npt.NDArray[np.float32] | None = None,
     ) -> tuple[PointSet, ...]:
         """Points of every mesh [m] whose skin goes with the fat.
 
@@ -199,8 +200,11 @@ class BodyFat:
             still: The same of the body's mesh, without blend shapes.
             moved: ``M − I`` of the joints, (joints, 4, 4).
             displacements: Of the nodes of every part from rest [m], each (nodes, 3).
+            held: How firmly the skin is held where it folds, 0 to 1, (vertices,); None: nowhere.
         """
         deltas = self.further(still, moved, displacements)
+        if held is not None:
+            deltas = deltas - held[:, None] * deltas
         result = list(points)
         for number, garment in enumerate(self.garments):
             if garment is not None:

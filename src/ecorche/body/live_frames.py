@@ -242,9 +242,11 @@ class LiveFrames:
             if any(morphed_points(m, pose.morph_weights) is not None for m in self.body.character.meshes):
                 bare = dict.fromkeys(self.body.morph_weights_at_rest(), 0.0)
                 still = posed_points(self.body, replace(pose, morph_weights=bare), moved, correction, plain)
-            points = self.fat.fat.displaced(points, still[self.fat.fat.mesh], moved, self.fat.at(index))
-            if self.body.coupling is not None:
-                points = self.body.coupling.over_bones(points, moved)
+            coupling, skin = self.body.coupling, still[self.fat.fat.mesh]
+            held = None if coupling is None else coupling.folds.held(skin, moved)
+            points = self.fat.fat.displaced(points, skin, moved, self.fat.at(index), held)
+            if coupling is not None:
+                points = coupling.over_bones(points, moved)
         return Frame(time=pose.time, points=points, normals=self.body.normals.apply(points))
 
     def pose(self, index: int) -> Pose:

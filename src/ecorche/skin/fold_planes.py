@@ -45,6 +45,8 @@ _FROM_MIDDLE = 0.8
 _WITHIN = 0.008
 """How far inside the crook, from the joint on, skin begins to be laid onto the plane [m]; and how far before
 the plane it begins to give way."""
+_HELD = 4.0
+"""How far before the plane skin is held by it, in the lengths above."""
 # columns of a fold's plane in a pose: how far halves meet, where the joint is, the plane's normal, and into
 # the crook
 _SHARE, _HEAD, _ACROSS, _INTO, _PLANE = 0, 1, 4, 7, 10
@@ -226,6 +228,20 @@ class FoldPlanes:
         self._lay(points, difference, moved)
         return moved
 
+    def held(self, points: npt.NDArray[np.float32], difference: Floats) -> npt.NDArray[np.float32]:
+        """How firmly each vertex is held between two halves that meet, 0 to 1, (vertices,).
+
+        Wholly on the plane they meet in, not at all some centimetres before it: what is held does not swing.
+
+        Args:
+            points: The skin in a pose, laid [m], (vertices, 3).
+            difference: ``M − I`` of the joints.
+        """
+        planes, found = self._planes(difference), np.zeros(len(points), np.float32)
+        if planes[:, _SHARE].any():
+            _hold(points, *self._sides, planes, self._within, _HELD * self._within, found)
+        return found
+
     def lay(self, points: npt.NDArray[np.float32], difference: Floats) -> None:
         """Move the vertices [m], (vertices, 3), for ``M − I`` of the joints."""
         self._lay(points, difference, points)
@@ -234,14 +250,19 @@ class FoldPlanes:
         self, points: npt.NDArray[np.float32], difference: Floats, moved: npt.NDArray[np.float32]
     ) -> None:
         """Add to ``moved`` how far each vertex is moved; it may be the points themselves."""
+        planes = self._planes(difference)
+        if planes[:, _SHARE].any():
+            with threads_for(len(self._sides.vertices) // 16):
+                _lay(points, *self._sides, planes, self._within, moved)
+
+    def _planes(self, difference: Floats) -> Floats:
+        """The plane of each fold in a pose, (folds, _PLANE)."""
         planes = np.empty((len(self._joints), _PLANE))
         _stand(
             difference, self._joints, self._above, self._heads, self._before, self._behind, self._thickness,
             self._begins, planes,
         )  # fmt: skip
-        if planes[:, _SHARE].any():
-            with threads_for(len(self._sides.vertices) // 16):
-                _lay(points, *self._sides, planes, self._within, moved)
+        return planes
 
 
 @njit(inline="always")  # type: ignore[untyped-decorator]
@@ -337,3 +358,30 @@ def _lay(
         moved[vertex, 0] += step_x
         moved[vertex, 1] += step_y
         moved[vertex, 2] += step_z
+
+
+@njit(cache=True, error_model="numpy")  # type: ignore[untyped-decorator]
+def _hold(
+    points: npt.NDArray[np.float32],
+    vertices: Ints,
+    starts: Ints,
+    folds: Ints,
+    sides: Floats,
+    planes: Floats,
+    within: float,
+    reach: float,
+    held: npt.NDArray[np.float32],
+) -> None:
+    for row in range(len(vertices)):
+        vertex = vertices[row]
+        for entry in range(starts[row], starts[row + 1]):
+            side, plane = sides[entry], planes[folds[entry]]
+            if plane[_SHARE] == 0.0:
+                continue
+            x = points[vertex, 0] - plane[_HEAD]
+            y = points[vertex, 1] - plane[_HEAD + 1]
+            z = points[vertex, 2] - plane[_HEAD + 2]
+            beyond = -np.sign(side) * (x * plane[_ACROSS] + y * plane[_ACROSS + 1] + z * plane[_ACROSS + 2])
+            inner = _smooth((x * plane[_INTO] + y * plane[_INTO + 1] + z * plane[_INTO + 2]) / within)
+            firm = plane[_SHARE] * min(abs(side), 1.0) * inner * _smooth(1.0 + beyond / reach)
+            held[vertex] = max(held[vertex], np.float32(firm))
