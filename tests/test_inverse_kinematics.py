@@ -166,6 +166,24 @@ def test_gaps_are_bridged_by_the_other_markers(walker: OpensimModel, walk: Marke
     np.testing.assert_allclose(gaps.q[-1], whole.q[-1], atol=1e-6)  # seen again: as before
 
 
+def test_markers_that_are_missing_are_told(walker: OpensimModel, walk: MarkerRecording) -> None:
+    few = walk.between(0.6, 0.63)
+    positions = few.positions.copy()
+    positions[:, few.names.index("R.Heel")] = np.nan
+    positions[0, few.names.index("L.Toe")] = np.nan
+    notes = " ".join(inverse_kinematics(walker, replace(few, positions=positions)).notes)
+    assert "Never seen: 'R.Heel'." in notes
+    assert "L.Toe in 25 % of the frames" in notes
+    assert "R.Toe" not in notes
+
+
+def test_a_recording_with_another_axis_up_is_told(walker: OpensimModel, walk: MarkerRecording) -> None:
+    few = walk.between(0.6, 0.61)
+    assert not any("along gravity" in note for note in inverse_kinematics(walker, few).notes)
+    lying = replace(few, positions=few.positions[:, :, [0, 2, 1]] * [1.0, -1.0, 1.0])
+    assert any("another axis up" in note for note in inverse_kinematics(walker, lying).notes)
+
+
 def test_a_person_who_walks_another_way_is_found(walker: OpensimModel, walk: MarkerRecording) -> None:
     """Turned by half a turn and moved: the same joint angles."""
     part = walk.between(0.6, 0.61)

@@ -36,6 +36,8 @@ FAR = 0.1
 """Error of the first frame [m], root mean square, from which other starts are tried."""
 LEAST_SEEN = 3
 """Markers that a frame must have."""
+LYING = 0.5
+"""Share of the height of the model's markers below which a body seems to lie."""
 LARGEST_RATIO = 20.0
 """Between the sizes of marker set and model, from which the unit must be wrong."""
 
@@ -82,7 +84,7 @@ class MarkerMotion:
         rms: Root mean square of a frame's errors [m], (frames,).
         worst: The largest of a frame [m], (frames,).
         worst_marker: Which it is.
-        notes: Markers that are not used, coordinates that nothing moves.
+        notes: Markers that are not used or not seen, coordinates that nothing moves, a body that lies.
     """
 
     times: Floats
@@ -133,6 +135,8 @@ def inverse_kinematics(
     still = _unmoved(fit, q[len(q) // 2])
     if still:
         notes.append(f"No marker moves {listed(still, 8)}: they stay.")
+    notes += _gaps(fit, measured)
+    notes += _lying(fit, measured)
     return MarkerMotion(
         markers.times,
         tuple(coordinate.name for coordinate in model.coordinates),
@@ -244,6 +248,37 @@ def settled(fit: MarkerFit, start: Floats, measured: Floats) -> Floats:
         if coordinate.name in fit.model.root:
             fresh[k] = first[k]
     return min((first, fit.solve(fresh, measured)), key=lambda pose: fit.cost(pose, measured))
+
+
+def _gaps(fit: MarkerFit, measured: Floats) -> list[str]:
+    """Which markers are not seen, always or for how much of the time."""
+    missing = np.isnan(measured).any(axis=2).mean(axis=0)
+    never = [name for name, share in zip(fit.names, missing, strict=True) if share == 1.0]
+    some = {name: share for name, share in zip(fit.names, missing, strict=True) if 0.0 < share < 1.0}
+    told = []
+    if never:
+        told.append(f"Never seen: {listed(never, 8)}. The others say where their bodies are.")
+    if some:
+        most = sorted(some, key=lambda name: -some[name])
+        each = [f"{name} in {100.0 * some[name]:.0f} % of the frames" for name in most]
+        told.append(f"Not seen at times, where the others count alone: {listed(each, 4)}.")
+    return told
+
+
+def _lying(fit: MarkerFit, measured: Floats) -> list[str]:
+    """Whether a body that stands by itself lies in the recording; mostly the recording has other axes."""
+    gravity = np.abs(np.asarray(fit.model.gravity))
+    if not gravity.any() or not fit.model.root:
+        return []
+    up = int(gravity.argmax())
+    model = np.ptp(fit.model.marker_positions(fit.model.defaults())[fit.numbers], axis=0)
+    seen = np.nanmedian(np.nanmax(measured, axis=1) - np.nanmin(measured, axis=1), axis=0)
+    if model.argmax() != up or seen[up] > LYING * model[up] or seen.max() < 2.0 * seen[up]:
+        return []
+    return [
+        f"The markers reach {seen[up]:.2f} m along gravity, the model's {model[up]:.2f} m: if the body does not"
+        " lie, the recording has another axis up."
+    ]
 
 
 def _unmoved(fit: MarkerFit, q: Floats) -> list[str]:
