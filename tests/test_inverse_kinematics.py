@@ -173,7 +173,7 @@ def test_markers_that_are_missing_are_told(walker: OpensimModel, walk: MarkerRec
     positions[0, few.names.index("L.Toe")] = np.nan
     notes = " ".join(inverse_kinematics(walker, replace(few, positions=positions)).notes)
     assert "Never seen: 'R.Heel'." in notes
-    assert "L.Toe in 25 % of the frames" in notes
+    assert "'L.Toe' in 25 %." in notes
     assert "R.Toe" not in notes
 
 

@@ -260,8 +260,9 @@ def _gaps(fit: MarkerFit, measured: Floats) -> list[str]:
         told.append(f"Never seen: {listed(never, 8)}. The others say where their bodies are.")
     if some:
         most = sorted(some, key=lambda name: -some[name])
-        each = [f"{name} in {100.0 * some[name]:.0f} % of the frames" for name in most]
-        told.append(f"Not seen at times, where the others count alone: {listed(each, 4)}.")
+        each = ", ".join(f"{name!r} in {100.0 * some[name]:.0f} %" for name in most[:4])
+        more = f" and {len(most) - 4} more" if len(most) > 4 else ""
+        told.append(f"Not seen in some frames, where the others count alone: {each}{more}.")
     return told
 
 
