@@ -48,8 +48,8 @@ def solve(
     emg_delay: float = typer.Option(
         0.0, min=0.0, max=0.3, help="Seconds by which force lags behind it; 0.04 to 0.08 is usual."
     ),
-    emg_synergies: bool = typer.Option(
-        False, "--emg-synergies", help="Draw muscles without EMG to the time courses of those that have it."
+    emg_synergies: str = typer.Option(
+        "", help="Draw muscles without EMG to so many of its time courses; a mean over some, as 3,4,5,6."
     ),
     weight: list[str] = typer.Option([], help="Of a marker, as R.Heel=5; 0 leaves it out."),
     cost: CostOf = typer.Option(CostOf.activation, help="Least activation, or the least tension."),
@@ -69,7 +69,6 @@ def solve(
     from ecorche.biomech.inverse_kinematics import inverse_kinematics
     from ecorche.biomech.read_model import read_model
     from ecorche.biomech.solve import solve_muscles
-    from ecorche.biomech.synergies import COUNTS
     from ecorche.cli.options import progress_bar, report_to
     from ecorche.cli.recordings import read_markers
 
@@ -93,7 +92,7 @@ def solve(
     wanted = None
     if emg is not None and emg_table is not None:
         wanted, done = _wanted(read, emg, emg_table, times - emg_delay)
-        wanted = replace(wanted, weight=emg_weight, synergies=COUNTS if emg_synergies else ())
+        wanted = replace(wanted, weight=emg_weight, synergies=_counts(emg_synergies))
         told += done
     with progress_bar() as bar:
         solved = solve_muscles(
@@ -159,6 +158,14 @@ def _numbers(texts: list[str], option: str) -> dict[str, float]:
         if not name:
             raise EcorcheError(f"{text!r} is no name and number", where=option, remedy="Write it as R.Heel=5")
     return found
+
+
+def _counts(text: str) -> tuple[int, ...]:
+    """Numbers of time courses, of a text such as 3,4,5,6."""
+    parts = [part.strip() for part in text.split(",")] if text else []
+    if not all(part.isdecimal() and int(part) > 0 for part in parts):
+        raise EcorcheError(f"{text!r} is no list of numbers", where="--emg-synergies", remedy="Write 3,4,5,6")
+    return tuple(int(part) for part in parts)
 
 
 def _of_markers(motion: MarkerMotion) -> list[str]:
