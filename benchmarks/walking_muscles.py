@@ -39,6 +39,7 @@ class Walk:
         lengths, velocities: Of their paths [m, m/s], (frames, M).
         moment_arms: About the legs' `JOINTS` [m], (frames, M, 12).
         moments: That the muscles have to make [N·m], (frames, 12).
+        residual: Force at the pelvis that nothing measured accounts for [N], (frames,).
     """
 
     times: Floats
@@ -47,6 +48,7 @@ class Walk:
     velocities: Floats
     moment_arms: Floats
     moments: Floats
+    residual: Floats
 
     def state(self) -> MuscleState:
         """What the muscles can do."""
@@ -113,7 +115,7 @@ def measured_walk(data: Path, times: Sequence[float]) -> Walk:
     at = np.asarray(times, np.float64)
     with tempfile.TemporaryDirectory() as folder, opensim_in(Path(folder)) as opensim:
         model, names, _, splines = _prepared(opensim, data)
-        moments = _moments(opensim, data, at)
+        moments, residual = _moments(opensim, data, at)
         state = model.initSystem()
         muscles = [model.getMuscles().get(k) for k in range(model.getMuscles().getSize())]
         sizes = muscle_sizes(
@@ -141,11 +143,14 @@ def measured_walk(data: Path, times: Sequence[float]) -> Walk:
                 for c, joint in enumerate(joints):
                     if JOINTS[c][-1] == sizes.names[m][-1]:
                         arms[f, m, c] = muscle.computeMomentArm(state, joint)
-        return Walk(at, sizes, lengths, velocities, arms, moments)
+        return Walk(at, sizes, lengths, velocities, arms, moments, residual)
 
 
-def _moments(opensim: Any, data: Path, times: Floats) -> Floats:
-    """Moments by OpenSim's inverse dynamics; a knee's has that of the kneecap that follows it."""
+def _moments(opensim: Any, data: Path, times: Floats) -> tuple[Floats, Floats]:
+    """Moments and the root's residual by OpenSim's inverse dynamics.
+
+    A knee's moment has that of the kneecap that follows it.
+    """
     tool = opensim.InverseDynamicsTool()
     tool.setModelFileName("model.osim")
     tool.setCoordinatesFileName("q.sto")
@@ -167,7 +172,8 @@ def _moments(opensim: Any, data: Path, times: Floats) -> Floats:
         if name.startswith("knee_angle"):
             column = column + table[:, columns.index(f"{name}_beta_force")]
         result[:, c] = np.interp(times, table[:, 0], column)
-    return result
+    forces = [table[:, columns.index(f"{name}_force")] for name in PELVIS[3:]]
+    return result, np.interp(times, table[:, 0], np.linalg.norm(forces, axis=0))
 
 
 def opensim_optimum(data: Path, start: float, end: float, every: int) -> tuple[Floats, Floats, Floats]:

@@ -119,6 +119,16 @@ def test_a_walk_from_markers_forces_and_emg_to_a_characters_skin(
     target = np.interp(times, measured.times, measured.column("soleus") / measured.column("soleus").max())
     drawn = read_storage(tmp_path / "emg" / "activations.sto")[1]["soleus_r"]
     assert np.abs(drawn - target).mean() < np.abs(plain["soleus_r"] - target).mean()
+    # and its neighbours to the time courses it shows
+    courses = [*with_emg, "--emg-delay", 0.04, "--emg-synergies", "1,2"]
+    code, told = _run(*asked[:-1], tmp_path / "synergies", *courses)
+    assert code == 0, told
+    also = read_storage(tmp_path / "synergies" / "activations.sto")[1]
+    assert np.abs(also["gaslat_r"] - plain["gaslat_r"]).max() > 0.01
+    assert also["gaslat_l"] == pytest.approx(plain["gaslat_l"], abs=1e-9)  # the other leg has no EMG
+    code, told = _run(*asked[:-1], tmp_path / "synergies", *with_emg, "--emg-synergies", "3")
+    assert code != 0
+    assert "2 channels on a limb have no 3 courses" in told
     # and onto a person
     rig, baked = tmp_path / "man.ecorche", tmp_path / "walk.npz"
     assert _run("rig", data / "human" / "male_average_cmu_mb.glb", "-o", rig)[0] == 0
@@ -134,6 +144,7 @@ def test_a_walk_from_markers_forces_and_emg_to_a_characters_skin(
         ([], "how the body moves is said nowhere"),
         (["--markers", "m.trc", "--coordinates", "c.mot"], "how the body moves is said twice"),
         (["--markers", "m.trc", "--emg", "e.sto"], "a recording and its table belong together"),
+        (["--markers", "m.trc", "--emg-synergies", "3"], "there is no EMG to take them from"),
         (["--markers", "m.xlsx"], "is no file of markers"),
         (["--markers", "m.trc", "--forces", "f.txt"], "holds no ground forces"),
         (["--markers", "m.trc", "--weight", "R.Heel"], "'R.Heel' is no name and number"),

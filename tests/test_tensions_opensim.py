@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from benchmarks.tensions import correlations, solved, walkers_emg
+from benchmarks.tensions import accounted, correlations, left_out, solved, walkers_emg
 from benchmarks.walking_muscles import JOINTS, measured_walk, opensim_optimum, storage
 from scipy import interpolate, signal
 
@@ -201,3 +201,18 @@ def test_the_walkers_emg_is_of_the_right_side(data: Path, tmp_path: Path) -> Non
     assert right.mean() > 0.3
     assert left.mean() < 0.0
     assert (right > left).sum() >= 8
+
+
+def test_emg_of_nine_channels_predicts_the_tenth(data: Path, tmp_path: Path, figure: Figure) -> None:
+    """By their synergies better than without EMG in most; not so where the nine run backwards."""
+    with opensim_package(tmp_path):
+        walk = measured_walk(data, [float(t) for t in np.arange(0.5, 1.751, 0.02)])
+    emg = walkers_emg(data)
+    rows = [left_out(accounted(walk, data), emg, channel) for channel in emg.channels]
+    rise = sum(row.synergies > row.without for row in rows)
+    more = float(np.mean([row.synergies - row.without for row in rows]))
+    figure("channels predicted better by the nine others", rise, 6, "of 10")
+    figure("mean rise of their correlation", more, 0.05, "")
+    assert rise >= 6
+    assert more > 0.05
+    assert np.mean([row.backwards - row.without for row in rows]) < 0.0

@@ -6,7 +6,8 @@ sum of squares are taken. Two costs:
 - ``cost="tension"``: the text's Σ f², with 0 ≤ f ≤ F_max.
 - ``cost="activation"``: Σ a^p, where a muscle's force is a times what it can do at its length and speed, plus
   what it resists when stretched (`muscle_state`). Measured activity (EMG) enters as Σ w (a − a_emg)² on the
-  muscles it was measured on, so that muscles that work against each other show.
+  muscles it was measured on, so that muscles that work against each other show; on request their neighbours
+  are drawn to the time courses it shows (`synergies`).
 
 What muscles cannot make is never dropped: each coordinate has a reserve, so costly that it is used only
 there, (r / reserve)² for a torque r, and the result names all that use it. Coordinates of the floating base
@@ -16,7 +17,7 @@ are not driven by muscles at all; what they need is the residual of the measurem
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -25,6 +26,7 @@ import numpy.typing as npt
 from ecorche.base.names import suggestion
 from ecorche.biomech.dual_newton import solve_frames
 from ecorche.biomech.muscle_state import MuscleState
+from ecorche.biomech.synergies import synergy_targets
 from ecorche.errors import EcorcheError
 
 Floats = npt.NDArray[np.float64]
@@ -43,10 +45,14 @@ class Wanted:
     Attributes:
         activation: Of all muscles, NaN where nothing was measured, (frames, M).
         weight: w, how much a distance to it costs against the activation itself.
+        synergies: Numbers of time courses that muscles beside the measured ones are drawn to, averaged over;
+            the measured ones then follow their activation times a factor (`synergies`). None leaves all
+            others to the least effort.
     """
 
     activation: Floats
     weight: float = 1.0
+    synergies: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,6 +135,11 @@ def muscle_tensions(
     every = np.broadcast_to(arms, (frames, *arms.shape[1:]))
     held = np.einsum("fm,fmc->fc", passive, every)
     missing = np.where(driven, asked - held, 0.0)
+    if wanted is not None and wanted.synergies:
+        drawn = synergy_targets(
+            every * driven * gain[..., None], missing, wanted.activation, wanted.synergies
+        )
+        weight, target = _target(replace(wanted, activation=drawn), frames, muscles)
     effort, left = np.empty((frames, count)), np.empty(asked.shape)
     steps = np.empty(frames, np.int64)
     solve_frames(

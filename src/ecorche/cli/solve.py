@@ -45,6 +45,12 @@ def solve(
     emg: Path | None = typer.Option(None, help="Muscle activity, raw or enveloped, .sto or .c3d."),
     emg_table: Path | None = typer.Option(None, help="Its channels: a CSV with channel,muscle,side."),
     emg_weight: float = typer.Option(1.0, min=0.0, help="How much it counts against the least effort."),
+    emg_delay: float = typer.Option(
+        0.0, min=0.0, max=0.3, help="Seconds by which force lags behind it; 0.04 to 0.08 is usual."
+    ),
+    emg_synergies: str = typer.Option(
+        "", help="Draw muscles without EMG to so many of its time courses; a mean over some, as 3,4,5,6."
+    ),
     weight: list[str] = typer.Option([], help="Of a marker, as R.Heel=5; 0 leaves it out."),
     cost: CostOf = typer.Option(CostOf.activation, help="Least activation, or the least tension."),
     power: float = typer.Option(2.0, min=1.0, help="Of the activation in its cost."),
@@ -56,6 +62,8 @@ def solve(
     quiet: bool = typer.Option(False, "-q", "--quiet", help="Print problems only."),
 ) -> None:
     """Find poses, joint moments and the work of every muscle, and write them as OpenSim reads them."""
+    from dataclasses import replace
+
     import numpy as np
 
     from ecorche.biomech.inverse_kinematics import inverse_kinematics
@@ -65,6 +73,10 @@ def solve(
     from ecorche.cli.recordings import read_markers
 
     _require_said(markers, coordinates, emg, emg_table, output)
+    if emg is None and (emg_synergies or emg_delay):
+        raise EcorcheError(
+            "there is no EMG to take them from", where="--emg-synergies, --emg-delay", remedy="Give --emg"
+        )
     read = read_model(model)
     told: list[str] = []
     ground = () if forces is None else _ground(forces, up)
@@ -79,7 +91,8 @@ def solve(
         told += notes
     wanted = None
     if emg is not None and emg_table is not None:
-        wanted, done = _wanted(read, emg, emg_table, times, emg_weight)
+        wanted, done = _wanted(read, emg, emg_table, times - emg_delay)
+        wanted = replace(wanted, weight=emg_weight, synergies=_counts(emg_synergies))
         told += done
     with progress_bar() as bar:
         solved = solve_muscles(
@@ -147,6 +160,14 @@ def _numbers(texts: list[str], option: str) -> dict[str, float]:
     return found
 
 
+def _counts(text: str) -> tuple[int, ...]:
+    """Numbers of time courses, of a text such as 3,4,5,6."""
+    parts = [part.strip() for part in text.split(",")] if text else []
+    if not all(part.isdecimal() and int(part) > 0 for part in parts):
+        raise EcorcheError(f"{text!r} is no list of numbers", where="--emg-synergies", remedy="Write 3,4,5,6")
+    return tuple(int(part) for part in parts)
+
+
 def _of_markers(motion: MarkerMotion) -> list[str]:
     """How well poses fit, and what was said about markers."""
     worst = int(motion.worst.argmax())
@@ -191,9 +212,7 @@ def _ground(path: Path, up: str) -> tuple[ForceRecording, ...]:
     )
 
 
-def _wanted(
-    model: MusculoskeletalModel, path: Path, table: Path, times: Floats, weight: float
-) -> tuple[Wanted, list[str]]:
+def _wanted(model: MusculoskeletalModel, path: Path, table: Path, times: Floats) -> tuple[Wanted, list[str]]:
     """Measured activity as a target, and what was done to it."""
     import numpy as np
 
@@ -221,7 +240,7 @@ def _wanted(
         )
     emg = envelopes(when, np.stack([columns[name] for name in used], axis=1), used)
     muscles = [muscle.name for muscle in model.muscles]
-    return Wanted(measured_activation(emg, placements, muscles, times), weight), list(emg.notes)
+    return Wanted(measured_activation(emg, placements, muscles, times)), list(emg.notes)
 
 
 def _write(folder: Path, model: MusculoskeletalModel, solved: Solved) -> None:
