@@ -166,7 +166,8 @@ def test_bake_puts_published_results_on_a_character(opensim: Any, data: Path, tm
     active = ["--activations", data / SOLVED / "arm26_states.sto"]
     code, told = _run("bake", rig, *solved, *active, "--rate", 10, "-o", baked)
     assert code == 0, told
-    assert "6 of 160 muscles show 6 of the model" in told
+    assert "6 of 160 muscles show 6 of the model: 6 by name" in told
+    assert "sought by name alone: a model of a part of a body does not say which way" in told
     code, told = _run("bake", rig, *solved, "--activation", "rest", "--rate", 10, "-o", tmp_path / "rest.npz")
     assert code == 0, told
     with np.load(baked) as tense, np.load(tmp_path / "rest.npz") as rest:
@@ -185,6 +186,7 @@ def test_bake_puts_published_results_on_a_character(opensim: Any, data: Path, tm
     [
         (["--coordinates", "c.mot"], "--coordinates: whose they are is not said"),
         (["--activations", "a.sto"], "--activations: whose they are is not said"),
+        (["--muscle-map", "m.csv"], "--muscle-map: whose they are is not said"),
         (["--model", "m.osim"], "--model: how the model moves is not said"),
         (
             ["--model", "m.osim", "--coordinates", "c.mot", "--motion", "w.bvh"],

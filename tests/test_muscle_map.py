@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
-from ecorche.biomech.muscle_map import MuscleMap, map_muscles
+from ecorche.biomech.muscle_map import MuscleMap, map_muscles, read_muscle_map
 from ecorche.biomech.muscle_names import KnownMuscle, meant_by, side_of
 from ecorche.errors import EcorcheError
 
@@ -69,7 +71,7 @@ def test_activations_are_means_and_who_has_nobody_follows_what_else_is_said() ->
     active = found.activation(of_model, otherwise=np.full((1, 7), 0.07))
     np.testing.assert_allclose(active, [[0.3, 0.5, 0.5, 0.5, 0.1, 0.07, 0.5]])
     told = found.notes()
-    assert told[0] == "6 of 7 muscles show 8 of the model"
+    assert told[0] == "6 of 7 muscles show 8 of the model: 6 by name"
     assert told[1] == "the model has none for 'biceps brachii, long head, right': they follow the joints"
     assert told[2] == "the rig has none for 'psoas_r': they pull, and do not show"
 
@@ -78,6 +80,27 @@ def test_a_model_without_sides_is_a_right_one() -> None:
     found = map_muscles([*RIG, ("biceps brachii, long head, left", "biceps brachii")], ("BIClong", "BRA"))
     assert _taken(found, RIG[5][0]) == {"BIClong": 1.0}
     assert not found.matched[-1]
+
+
+def test_a_table_by_hand_is_read_and_what_is_wrong_in_it_is_told(tmp_path: Path) -> None:
+    table = tmp_path / "map.csv"
+    table.write_text(
+        'muscle,model\n"soleus, medial, right",psoas_r\n"soleus, medial, right",soleus_r\n\ncalf,\n'
+    )
+    assert read_muscle_map(table) == {"soleus, medial, right": ["psoas_r", "soleus_r"], "calf": []}
+    found = map_muscles(RIG, MODEL, by_hand={"gastrocnemius, right": []})
+    assert not found.matched[-1]
+    assert found.how == (*["name"] * 5, "", "")
+    for text, message in (
+        ("soleus,soleus_r\n", "has no columns muscle, model"),
+        ("muscle,model\nsoleus, medial, right,soleus_r\n", "line 2.*between quotes"),
+        ("muscle,model\ncalf,soleus_r\ncalf,soleus_r\n", "line 3: 'calf' takes 'soleus_r' twice"),
+    ):
+        table.write_text(text)
+        with pytest.raises(EcorcheError, match=message):
+            read_muscle_map(table)
+    with pytest.raises(EcorcheError, match="cannot be read"):
+        read_muscle_map(tmp_path / "none.csv")
 
 
 def test_what_is_said_by_hand_wins_and_must_exist() -> None:

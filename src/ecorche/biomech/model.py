@@ -215,6 +215,13 @@ class MusculoskeletalModel(Protocol):
     def passive_moment_arms(self, q: Floats) -> Floats:
         """Of passive paths about coordinates [m or 1], (passive paths, coordinates)."""
 
+    def passive_moments(self, q: Floats, qd: Floats) -> Floats:
+        """What holds without a muscle does to the coordinates [N m or N], (coordinates,).
+
+        Ligaments and tendons that no muscle pulls, by the model's own force–length curve or stiffness, and
+        springs, dampers and limits of coordinates, where they give a force.
+        """
+
     def muscle_paths(self, q: Floats) -> dict[str, PathPoints]:
         """Where muscles run, by name."""
 

@@ -88,12 +88,12 @@ def _order(model: MusculoskeletalModel) -> tuple[list[int], list[int]]:
 
 def _local(model: MusculoskeletalModel, q: Floats, order: list[int], parents: list[int]) -> Floats:
     """``parent_from_joint`` of the bodies in a pose, (bodies, 4, 4), upright."""
-    world = _upright(model) @ model.body_transforms(q)[order]
+    world = upright(model) @ model.body_transforms(q)[order]
     above = np.array([np.eye(4) if parent < 0 else world[parent] for parent in parents])
     return np.asarray(inverse(above) @ world)
 
 
-def _upright(model: MusculoskeletalModel) -> Floats:
+def upright(model: MusculoskeletalModel) -> Floats:
     """What turns the model's up to +Y, (4, 4), by the smallest turn; without gravity, nothing."""
     pull = float(np.linalg.norm(model.gravity))
     up = -np.asarray(model.gravity) / pull if pull > 0.0 else np.array([0.0, 1.0, 0.0])

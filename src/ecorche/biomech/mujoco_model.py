@@ -275,6 +275,24 @@ class MujocoModel:
         """Of passive paths about coordinates [m or 1], (passive paths, coordinates)."""
         return self._arms(q, self._passive_tendons)
 
+    def passive_moments(self, q: Floats, qd: Floats) -> Floats:
+        """What springs and dampers of tendons and joints do [N m or N], (coordinates,).
+
+        MuJoCo's limits are constraints without a force of their own; they stay off.
+        """
+        values, rates = checked_pose(self, q), checked_pose(self, qd, "speed")
+        speeds, m, d = self._joints.speeds(values), self._m, self._d
+        bits, flags = self._mujoco.mjtDisableBit.__members__, int(m.opt.disableflags)
+        for name in ("PASSIVE", "SPRING", "DAMPER"):  # one bit before MuJoCo 3.4, then two
+            if f"mjDSBL_{name}" in bits:
+                m.opt.disableflags &= ~int(bits[f"mjDSBL_{name}"])
+        d.qpos[:], d.qvel[:] = self._joints.qpos(values), speeds @ rates
+        self._posed = None  # velocities are now those of this call
+        self._mujoco.mj_fwdPosition(m, d)
+        self._mujoco.mj_fwdVelocity(m, d)
+        m.opt.disableflags, d.qvel[:] = flags, 0.0
+        return np.asarray((d.qfrc_spring + d.qfrc_damper) @ speeds)
+
     def passive_path_points(self, q: Floats) -> dict[str, PathPoints]:
         """Where tendons without a muscle run, by name."""
         return self._paths(q, self._passive_tendons, [path.name for path in self.passive_paths])

@@ -35,6 +35,8 @@ Floats = npt.NDArray[np.float64]
 
 STEP = 1e-5
 """Of the central difference, in seconds along the motion, that gives how followers' rates change."""
+CARTILAGE = ("Bushing", "HuntCrossley", "ElasticFoundation", "SmoothSphere", "MeyerFregly")
+"""Words in the names of forces between surfaces of bones, or of what lies between them."""
 PASSIVE = {"Ligament": "ligament", "Blankevoort1991Ligament": "ligament", "PathSpring": "tendon"}
 
 
@@ -103,6 +105,7 @@ class OpensimModel:
         muscles, passive = [], []
         self._muscle_components: list[Any] = []
         self._passive_components: list[Any] = []
+        self._limits: list[Any] = []
         for k in range(forces.getSize()):
             kind = forces.get(k).getConcreteClassName()
             one = self._opensim.Muscle.safeDownCast(forces.get(k))
@@ -119,9 +122,14 @@ class OpensimModel:
                     PassivePath(name, "ligament" if PASSIVE[kind] == "ligament" else "tendon", float(length))
                 )
                 self._passive_components.append(band)
+            elif kind == "CoordinateLimitForce":
+                self._limits.append(self._opensim.CoordinateLimitForce.safeDownCast(forces.get(k)))
             else:
                 others[kind] += 1
-        notes += [f"{count} of the kind {kind} are left out." for kind, count in sorted(others.items())]
+        for kind, count in sorted(others.items()):
+            joined = any(word in kind for word in CARTILAGE)
+            what = ", which stands for cartilage or contact," if joined else ""
+            notes.append(f"{count} of the kind {kind}{what} are left out.")
         self.muscles, self.passive_paths = tuple(muscles), tuple(passive)
 
     # ---- one pose -----------------------------------------------------------------------------------------
@@ -275,6 +283,20 @@ class OpensimModel:
         """Of passive paths about coordinates [m or 1], (passive paths, coordinates)."""
         return self._arms(q, [path.name for path in self.passive_paths], self._passive_components)
 
+    def passive_moments(self, q: Floats, qd: Floats) -> Floats:
+        """What ligaments, path springs and limit forces do [N m or N], (coordinates,), by OpenSim's own."""
+        if not self._passive_components and not self._limits:
+            return np.zeros(len(self.coordinates))
+        arms, values = self.passive_moment_arms(q), self._pose(q)
+        rates = self._joints.rates(values)
+        self._s.setU(self._joints.vector(rates @ checked_pose(self, qd, "speed")))
+        self._m.realizeDynamics(self._s)
+        pulls = np.array([_tension(one, self._s) for one in self._passive_components])
+        given = np.zeros(len(self._joints.names))
+        for limit in self._limits:
+            given[self._joints.column(limit.get_coordinate())] += limit.calcLimitForce(self._s)
+        return np.asarray(pulls @ arms + given @ rates)
+
     def passive_path_points(self, q: Floats) -> dict[str, PathPoints]:
         """Where ligaments and springs run, by name."""
         return self._routes(q, [path.name for path in self.passive_paths], self._passive_components)
@@ -316,6 +338,13 @@ class OpensimModel:
             moment = np.cross(one.point - origin, one.force) + one.moment
             loads[self._mobods[one.body]] += [*moment, *one.force]
         return np.asarray(np.einsum("bk,bkc->c", loads, self._jacobian()))
+
+
+def _tension(band: Any, state: Any) -> float:
+    """Of a ligament or path spring in a state of realised dynamics [N]."""
+    if hasattr(band, "getTension"):
+        return float(band.getTension(state))
+    return float(band.getTotalForce(state))
 
 
 def _muscle(name: str, one: Any) -> Muscle:

@@ -1,7 +1,8 @@
 """From poses and measured forces to what each muscle does: inverse dynamics, paths, tensions, in one go.
 
 Text 004, section 3.1, its flow. Muscles pull with tendons that do not stretch; their speeds are those of
-their paths, ``−arm · q̇``, so lengths, arms and speeds belong together exactly.
+their paths, ``−arm · q̇``, so lengths, arms and speeds belong together exactly. What ligaments,
+passive tendons and springs of the model do is taken from the moments first.
 """
 
 from __future__ import annotations
@@ -22,6 +23,9 @@ from ecorche.errors import EcorcheError
 
 Floats = npt.NDArray[np.float64]
 Progress = Callable[[str, int, int], None]
+
+NOTHING = 1e-6
+"""Moments up to this are rounding [N·m]."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,8 +85,10 @@ def solve_muscles(
     count = len(times)
     lengths = np.empty((count, len(model.muscles)))
     arms = np.empty((count, len(model.muscles), len(model.coordinates)))
+    held = np.zeros((count, len(model.coordinates)))
     for frame, pose in enumerate(moments.q):
         lengths[frame], arms[frame] = model.muscle_lengths(pose), model.moment_arms(pose)
+        held[frame] = model.passive_moments(pose, moments.qd[frame])
         told("paths", frame + 1, count)
     names = tuple(muscle.name for muscle in model.muscles)
     state = None
@@ -101,7 +107,7 @@ def solve_muscles(
     free = [k for k, coordinate in enumerate(model.coordinates) if not coordinate.locked]
     tensions = muscle_tensions(
         arms[:, :, free],
-        moments.moments[:, free],
+        (moments.moments - held)[:, free],
         [muscle.max_force for muscle in model.muscles],
         muscles=names,
         coordinates=[model.coordinates[k].name for k in free],
@@ -114,6 +120,12 @@ def solve_muscles(
     )
     told("muscles", count, count)
     notes = [*moments.notes, *tensions.notes]
+    if np.abs(held).max(initial=0.0) > NOTHING:
+        most = np.unravel_index(np.abs(held).argmax(), held.shape)
+        notes.append(
+            f"ligaments, springs and limits do up to {abs(held[most]):.3g} N·m"
+            f" ({model.coordinates[most[1]].name}, frame {most[0]}): muscles make the rest"
+        )
     if state is not None and state.slack.any():
         slack = [name for name, frames in zip(names, state.slack.T, strict=True) if frames.any()]
         notes.append(

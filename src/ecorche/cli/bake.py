@@ -10,7 +10,7 @@ import typer
 from ecorche.cli.activation import ACTIVATION, WITHOUT_MUSCLES, activation_source
 from ecorche.cli.coupling import COUPLING, require_rig_for, with_coupling
 from ecorche.cli.dynamics import DYNAMICS, PREROLL, Swing
-from ecorche.cli.model_results import ACTIVATIONS, COORDINATES, MODEL, model_results
+from ecorche.cli.model_results import ACTIVATIONS, COORDINATES, MODEL, MUSCLE_MAP, model_results
 from ecorche.cli.options import MESH, MORPH_TARGETS, TANGENTS, USD_AS, UsdAs
 
 
@@ -56,6 +56,7 @@ def bake(
     model: Path | None = MODEL,
     coordinates: Path | None = COORDINATES,
     activations: Path | None = ACTIVATIONS,
+    muscle_map: Path | None = MUSCLE_MAP,
     without_muscles: bool = WITHOUT_MUSCLES,
     coupling: list[str] = COUPLING,
     dynamics: Swing = DYNAMICS,
@@ -107,7 +108,7 @@ def bake(
     subject = read_subject(character)
     require_not_read(output, subject.character, motion)
     said = {"--motion": motion, "--clip": clip, "--activation": activation if activations else None}
-    results = model_results(model, coordinates, activations, subject, said)
+    results = model_results(model, coordinates, activations, muscle_map, subject, said)
     chosen = subject_motion(subject.character, motion, clip) if results is None else results.motion
     source = None if without_muscles else activation_source(activation, subject)
     if results is not None and results.activation is not None and not without_muscles:

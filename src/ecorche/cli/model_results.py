@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -11,6 +11,8 @@ import typer
 from ecorche.errors import EcorcheError
 
 if TYPE_CHECKING:
+    from ecorche.biomech.model import MusculoskeletalModel
+    from ecorche.biomech.muscles_by_place import Nearness
     from ecorche.cli.subject import Subject
     from ecorche.muscles.activation import ActivationSource
     from ecorche.skeleton.motion import Motion
@@ -21,6 +23,9 @@ MODEL: Any = typer.Option(
 COORDINATES: Any = typer.Option(None, help="With --model: its coordinates over time (.mot, .sto).")
 ACTIVATIONS: Any = typer.Option(
     None, help="With --model: activations of its muscles (.sto, .csv), put on those of the rig."
+)
+MUSCLE_MAP: Any = typer.Option(
+    None, help="With --activations: a CSV with muscle,model that says whose activation a muscle shows."
 )
 
 
@@ -44,12 +49,17 @@ def model_results(
     model: Path | None,
     coordinates: Path | None,
     activations: Path | None,
+    muscle_map: Path | None,
     subject: Subject,
     others: Mapping[str, object],
 ) -> ModelResults | None:
     """Results that were asked for; None where none were. ``others`` are options that say the same."""
     if model is None:
-        for option, given in (("--coordinates", coordinates), ("--activations", activations)):
+        for option, given in (
+            ("--coordinates", coordinates),
+            ("--activations", activations),
+            ("--muscle-map", muscle_map),
+        ):
             if given is not None:
                 raise EcorcheError(
                     "whose they are is not said", where=option, remedy="Give the model: --model FILE"
@@ -74,17 +84,21 @@ def model_results(
     motion = model_motion(read, table.times, poses, coordinates.stem)
     mapping = body_mapping(motion.skeleton)
     if activations is None:
+        if muscle_map is not None:
+            raise EcorcheError(
+                "there is nothing to put on muscles", where="--muscle-map", remedy="Give --activations FILE"
+            )
         return ModelResults(motion, mapping, None, notes)
-    source, told = _activation(activations, {m.name: m.max_force for m in read.muscles}, subject)
+    source, told = _activation(activations, muscle_map, read, subject)
     return ModelResults(motion, mapping, source, (*notes, *told))
 
 
 def _activation(
-    path: Path, strength: dict[str, float], subject: Subject
+    path: Path, by_hand: Path | None, model: MusculoskeletalModel, subject: Subject
 ) -> tuple[ActivationSource, tuple[str, ...]]:
     """Activations of a model's muscles as those of a rig's."""
     from ecorche.base.names import suggestion
-    from ecorche.biomech.muscle_map import map_muscles
+    from ecorche.biomech.muscle_map import map_muscles, read_muscle_map
     from ecorche.body.muscles import rig_activation
     from ecorche.cli.activation import all_muscles
     from ecorche.io.activation import read_activation
@@ -98,20 +112,27 @@ def _activation(
             remedy="Make a rig first: ecorche rig CHARACTER, and give the .ecorche file",
         )
     given = read_activation(path)
+    strength = {muscle.name: muscle.max_force for muscle in model.muscles}
     unknown = [name for name in given if name not in strength]
     if unknown:
         raise EcorcheError(
             f"the model has no muscle {unknown[0]!r}", where=path, remedy=suggestion(unknown[0], strength)
         )
     muscles = all_muscles(subject)
+    places, told = _places(model, list(given), subject)
     found = map_muscles(
-        [(m.name, m.muscle) for m in muscles], list(given), [strength[name] for name in given]
+        [(m.name, m.muscle) for m in muscles],
+        list(given),
+        [strength[name] for name in given],
+        places=places,
+        by_hand=None if by_hand is None else read_muscle_map(by_hand),
     )
     if not found.matched.any():
         raise EcorcheError(
             "none of its muscles is one of the rig's",
             where=path,
-            remedy="Give a rig with named muscles: ecorche rig CHARACTER --muscles template",
+            remedy="Give a rig with named muscles (ecorche rig CHARACTER --muscles template),"
+            " or say whose they are: --muscle-map FILE.csv",
         )
     import numpy as np
 
@@ -119,4 +140,40 @@ def _activation(
     active = np.clip(found.activation(Curves(list(given.values()), "linear").at(times)), 0.0, 1.0)
     curves = {name: (times, active[:, k]) for k, name in enumerate(found.rig) if found.matched[k]}
     others = rig_activation(subject.character, subject.rig, muscles)
-    return KeyedActivation(muscles, curves, others), found.notes()
+    return KeyedActivation(muscles, curves, others), (*found.notes(), *told)
+
+
+def _places(
+    model: MusculoskeletalModel, names: Sequence[str], subject: Subject
+) -> tuple[Nearness | None, tuple[str, ...]]:
+    """How far some of a model's muscles are from the rig's, and what a person should know of it."""
+    from ecorche.base.names import listed
+    from ecorche.biomech.model_on_character import paths_on_character
+    from ecorche.biomech.muscles_by_place import nearness, segments_of
+    from ecorche.biomech.surface_muscles import surface_muscles
+    from ecorche.body.muscle_courses import muscle_courses
+    from ecorche.body.under_skin import skin_of
+    from ecorche.skeleton.naming import recognise
+
+    assert subject.rig is not None
+    rig, skeleton = subject.rig, subject.character.skeleton
+    mapping = rig.spec.skeleton.mapping or None
+    try:
+        placed = paths_on_character(model, skeleton, mapping)
+    except EcorcheError as error:
+        return None, (f"muscles were sought by name alone: {error.what}",)
+    by_name = {muscle.name: path for muscle, path in zip(model.muscles, placed, strict=True)}
+    shown = surface_muscles(placed, skin_of(subject.character, rig)[0])
+    told = [f"{int(shown.sum())} of the model's {len(placed)} muscles lie next to the skin"]
+    absent = [name for name, path in by_name.items() if path is None]
+    if absent:
+        told.append(f"{listed(absent, 4)} are on bodies that the character has no joints for")
+    column = {muscle.name: k for k, muscle in enumerate(model.muscles)}
+    near = nearness(
+        muscle_courses(rig, skeleton),
+        [by_name[name] for name in names],
+        names,
+        segments_of(skeleton, recognise(skeleton, mapping)),
+        shown[[column[name] for name in names]],
+    )
+    return near, tuple(told)

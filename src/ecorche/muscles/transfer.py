@@ -72,7 +72,7 @@ def transferred(
         target: The other character's joints.
         joint_map: Joint of the source to joint of the target, where names do not tell.
     """
-    carriers = _carriers(source, target, joint_map or {})
+    carriers = carriers_between(source, target, joint_map)
     joint_count = target.skeleton.joint_count
     blades: list[VirtualScapula] = []
     virtual: dict[int, int] = {}
@@ -138,8 +138,14 @@ def transferred(
 
 
 @dataclass(frozen=True, eq=False)
-class _Carrier:
-    """From a joint of the source to one of the target: ``there + linear (p − here)``."""
+class Carrier:
+    """From a joint of the source to one of the target, at bind: ``there + linear (p − here)``.
+
+    Attributes:
+        joint: Of the target.
+        here, there: Where the joint of the source and that of the target are [m], (3,).
+        linear: Turn and scale, (3, 3).
+    """
 
     joint: int
     here: Floats
@@ -147,9 +153,11 @@ class _Carrier:
     linear: Floats
 
     def point(self, p: Floats) -> Floats:
+        """Where a point (3,) of the source [m] is on the target."""
         return np.asarray(self.there + self.linear @ (p - self.here))
 
     def direction(self, d: Floats) -> Floats:
+        """Where a direction (3,) of the source points on the target."""
         return normalise(nearest_rotation(self.linear) @ d)
 
     @property
@@ -159,7 +167,7 @@ class _Carrier:
 
 
 def _action_on(
-    action: Action, carriers: Mapping[int, _Carrier], joint: int, source: Skeleton, target: Skeleton
+    action: Action, carriers: Mapping[int, Carrier], joint: int, source: Skeleton, target: Skeleton
 ) -> Action:
     """The same action about the same axis of the partner joint; the axis is fixed to the joint above."""
     above = carriers.get(int(source.parents[joint]), carriers[joint])
@@ -167,9 +175,11 @@ def _action_on(
     return replace(action, joint=target.names[carriers[joint].joint], axis=(float(x), float(y), float(z)))
 
 
-def _carriers(source: Figure, target: Figure, joint_map: Mapping[str, str]) -> dict[int, _Carrier]:
+def carriers_between(
+    source: Figure, target: Figure, joint_map: Mapping[str, str] | None = None
+) -> dict[int, Carrier]:
     """A carrier for each joint of the source that has, or is below a joint that has, a partner."""
-    partner = _partners(source, target, joint_map)
+    partner = _partners(source, target, joint_map or {})
     by_segment = _by_segment(source, target, partner) if not joint_map else {}
     turns = _through_default_pose(source, target, partner) if by_segment else None
     by_bone = _by_bone(source.skeleton, target.skeleton, partner, turns)
@@ -210,20 +220,20 @@ def _partners(source: Figure, target: Figure, joint_map: Mapping[str, str]) -> d
     return found
 
 
-def _by_segment(source: Figure, target: Figure, partner: Mapping[int, int]) -> dict[int, _Carrier]:
+def _by_segment(source: Figure, target: Figure, partner: Mapping[int, int]) -> dict[int, Carrier]:
     """Carriers between two humans, for the joints that carry a segment of the template."""
     here, there = (segments(f.skeleton, f.naming) for f in (source, target))
     shared = [name for name in here if name in there]
     if len(shared) < HUMAN:
         return {}
-    found: dict[int, _Carrier] = {}
+    found: dict[int, Carrier] = {}
     for name in shared:
         part, other = here[name], there[name]
         if part.joint in found and part.stand_in:
             continue  # a joint's own segment says best where it is
         linear = other.frame[:3, :3] @ np.linalg.inv(part.frame[:3, :3])
         joint = partner.get(part.joint, other.joint)
-        found[part.joint] = _Carrier(joint, part.frame[:3, 3], other.frame[:3, 3], linear)
+        found[part.joint] = Carrier(joint, part.frame[:3, 3], other.frame[:3, 3], linear)
     return found
 
 
@@ -235,7 +245,7 @@ def _through_default_pose(source: Figure, target: Figure, partner: Mapping[int, 
 
 def _by_bone(
     source: Skeleton, target: Skeleton, partner: Mapping[int, int], turns: Mapping[int, Floats] | None
-) -> dict[int, _Carrier]:
+) -> dict[int, Carrier]:
     """Carriers by the bones' own lengths and, where turns are not given, directions."""
     heads, tips = source.bind_world[:, :3, 3], source.tail_positions()
     other_heads, other_tips = target.bind_world[:, :3, 3], target.tail_positions()
@@ -249,7 +259,7 @@ def _by_bone(
     size = float(np.median(whole_ones[1] / whole_ones[0])) if whole_ones.size else 1.0
     whole = xyzw_from_matrix(nearest_rotation(b.T @ a))
     turned: dict[int, Floats] = {}
-    found: dict[int, _Carrier] = {}
+    found: dict[int, Carrier] = {}
     for joint, parent in enumerate(source.parents):
         above = turned.get(int(parent), whole)
         if joint not in partner:
@@ -268,5 +278,5 @@ def _by_bone(
         axis = normalise(bone)
         stretch = size * np.eye(3) + (along - size) * np.outer(axis, axis)
         linear = matrix_from_xyzw(turned[joint]) @ stretch
-        found[joint] = _Carrier(partner[joint], heads[joint], other_heads[partner[joint]], linear)
+        found[joint] = Carrier(partner[joint], heads[joint], other_heads[partner[joint]], linear)
     return found

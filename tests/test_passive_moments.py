@@ -1,0 +1,93 @@
+"""What ligaments, passive tendons, springs and limits do to joints, and that muscles need not do it again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from biomech_models import arm_mjcf, write_arm_osim
+from ecorche.biomech.mujoco_model import MujocoModel
+from ecorche.biomech.opensim_model import OpensimModel
+from ecorche.biomech.solve import solve_muscles
+from osim_models import opensim_package
+
+Floats = npt.NDArray[np.float64]
+POSES = [np.array([0.2, 0.3]), np.array([-0.4, 1.1]), np.array([0.5, 2.0])]
+SPEED = np.array([0.7, -1.3])
+
+
+@pytest.fixture(scope="module")
+def opensim(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    with opensim_package(tmp_path_factory.mktemp("opensim")) as package:
+        yield package
+
+
+def _sprung(stiffness: float = 300.0) -> MujocoModel:
+    mujoco = pytest.importorskip("mujoco")
+    text = arm_mjcf().replace('springlength="0.1"', f'springlength="0.1" stiffness="{stiffness}" damping="9"')
+    return MujocoModel(mujoco.MjModel.from_xml_string(text))
+
+
+def test_a_passive_tendon_of_mujoco_pulls_by_its_stiffness() -> None:
+    model, arm = _sprung(), MujocoModel(pytest.importorskip("mujoco").MjModel.from_xml_string(arm_mjcf()))
+    for q in POSES:
+        arms, length = model.passive_moment_arms(q), model.passive_lengths(q)
+        pull = 300.0 * (length - 0.1) + 9.0 * -(arms @ SPEED)
+        np.testing.assert_allclose(model.passive_moments(q, SPEED), pull @ arms, atol=1e-9)
+        np.testing.assert_allclose(arm.passive_moments(q, SPEED), 0.0, atol=1e-12)
+        # what is off in inverse dynamics is off again
+        np.testing.assert_allclose(
+            model.inverse_dynamics(q, SPEED, SPEED), arm.inverse_dynamics(q, SPEED, SPEED), atol=1e-9
+        )
+
+
+def test_a_ligament_and_a_limit_of_opensim_pull_by_their_curves(opensim: Any, tmp_path: Path) -> None:
+    path = tmp_path / "arm.osim"
+    write_arm_osim(opensim, path)
+    made = opensim.Model(str(path))
+    forces = made.getForceSet()
+    bands = [opensim.Ligament.safeDownCast(forces.get(k)) for k in range(forces.getSize())]
+    (band,) = [one for one in bands if one is not None]
+    band.set_pcsa_force(400.0)
+    made.addForce(opensim.CoordinateLimitForce("elbow", 60.0, 20.0, 10.0, 20.0, 0.0, 10.0))
+    spring = opensim.SpringGeneralizedForce("elbow")
+    spring.setStiffness(1.0)
+    made.addForce(spring)
+    made.finalizeConnections()
+    made.printToXML(str(path))
+    model = OpensimModel(path)
+    assert any("1 of the kind SpringGeneralizedForce are left out" in note for note in model.notes)
+    curve = band.get_force_length_curve()
+    pulled = 0.0
+    for q in POSES:
+        stretch = model.passive_lengths(q)[0] / 0.1
+        pull = 400.0 * curve.calcValue(opensim.Vector(1, float(stretch))) if stretch > 1.0 else 0.0
+        expected = pull * model.passive_moment_arms(q)[0]
+        # 20 N·m a degree beyond 60°, reached over 10° of transition
+        beyond = float(np.degrees(q[1])) - 60.0
+        rest = model.passive_moments(q, np.zeros(2)) - expected
+        assert rest[0] == pytest.approx(0.0, abs=1e-9)
+        assert (rest[1] < -1.0) == (beyond > 2.0)
+        if beyond > 10.0:
+            assert rest[1] == pytest.approx(-20.0 * beyond, rel=0.2)
+        pulled = max(pulled, pull)
+    assert pulled > 0.0
+
+
+def test_muscles_make_what_passive_tendons_do_not() -> None:
+    """And a note says how much these do."""
+    times = np.linspace(0.0, 0.1, 11)
+    q = np.tile([0.2, 0.5], (11, 1))
+    free, held = (solve_muscles(_sprung(k), times, q, cutoff=None, cost="tension") for k in (0.0, 5000.0))
+    model = _sprung(5000.0)
+    given = model.passive_moments(q[5], np.zeros(2))
+    assert np.abs(given).max() > 0.01
+    made = [one.tensions.force[5] @ model.moment_arms(q[5]) + one.tensions.reserve[5] for one in (free, held)]
+    np.testing.assert_allclose(made[0] - made[1], given, atol=1e-6)
+    assert any("ligaments, springs and limits do up to" in note for note in held.notes)
+    assert not any("ligaments" in note for note in free.notes)
