@@ -2,6 +2,7 @@
 
 What its coordinates are stands in `mujoco_coordinates`.
 Muscles are actuators of the kind muscle on spatial tendons, tendons without any actuator are passive paths.
+What muscles can do is MuJoCo's own (`mujoco_muscle`).
 Markers are sites that no tendon uses, and those the caller names. Contacts, limits, springs, dampers and
 equality forces are off: in inverse dynamics they are part of what muscles and ligaments have to give.
 """
@@ -30,6 +31,8 @@ from ecorche.biomech.model import (
     require_masses,
 )
 from ecorche.biomech.mujoco_coordinates import MujocoCoordinates
+from ecorche.biomech.mujoco_muscle import MUSCLE_BIAS, MujocoMuscles, mujoco_muscles
+from ecorche.biomech.muscle_state import MuscleState
 from ecorche.errors import EcorcheError, MissingPackageError, ReadError
 
 Floats = npt.NDArray[np.float64]
@@ -90,7 +93,8 @@ class MujocoModel:
             for b in range(1, self._m.nbody)
         )
         self.markers = self._find_markers(markers or {})
-        self._muscle_tendons, self.muscles = self._find_muscles(notes)
+        self._actuators, self.muscles = self._find_muscles(notes)
+        self._muscle_tendons = np.array(self._m.actuator_trnid[self._actuators, 0], np.int64)
         self._passive_tendons = self._find_passive()
         self.notes = tuple(notes)
 
@@ -122,7 +126,7 @@ class MujocoModel:
 
     def _find_muscles(self, notes: list[str]) -> tuple[npt.NDArray[np.int64], tuple[Muscle, ...]]:
         m, mujoco = self._m, self._mujoco
-        tendons, muscles = [], []
+        numbers, muscles = [], []
         for a in range(m.nu):
             name, target = self._called("ACTUATOR", a), int(m.actuator_trnid[a, 0])
             if m.actuator_gaintype[a] != int(mujoco.mjtGain.mjGAIN_MUSCLE):
@@ -132,12 +136,17 @@ class MujocoModel:
             elif m.actuator_gear[a, 0] <= 0.0:
                 notes.append(f"Muscle {name!r} has a gear of {m.actuator_gear[a, 0]:g}: it is left out.")
             else:
-                tendons.append(target)
+                numbers.append(a)
                 muscles.append(self._muscle(a, name))
-        return np.array(tendons, np.int64), tuple(muscles)
+                if m.actuator_biastype[a] not in (MUSCLE_BIAS, int(mujoco.mjtBias.mjBIAS_NONE)):
+                    notes.append(f"Muscle {name!r} has a passive force that is no muscle's: it is left out.")
+        return np.array(numbers, np.int64), tuple(muscles)
 
     def _muscle(self, a: int, name: str) -> Muscle:
-        """MuJoCo's muscle has its lengths from the actuator's range: both ends of it in fibre lengths."""
+        """MuJoCo's muscle has its lengths from the actuator's range: both ends of it in fibre lengths.
+
+        What is left of the path is called its tendon, of which MuJoCo knows nothing: it may be below 0.
+        """
         m, gear = self._m, float(self._m.actuator_gear[a, 0])
         low, high, force, scale, _, _, velocity = m.actuator_gainprm[a, :7].tolist()
         first, last = m.actuator_lengthrange[a].tolist()
@@ -262,6 +271,14 @@ class MujocoModel:
     def moment_arms(self, q: Floats) -> Floats:
         """Of muscles about coordinates [m or 1], (muscles, coordinates)."""
         return self._arms(q, self._muscle_tendons)
+
+    @cached_property
+    def _own_muscles(self) -> MujocoMuscles:
+        return mujoco_muscles(self._m, self._actuators)
+
+    def muscle_state(self, lengths: Floats, speeds: Floats) -> MuscleState:
+        """What muscles can do by MuJoCo's own curves, at lengths and speeds of paths [m, m/s], (..., muscles)."""
+        return self._own_muscles.state(lengths, speeds)
 
     def muscle_paths(self, q: Floats) -> dict[str, PathPoints]:
         """Where muscles run, by name."""
