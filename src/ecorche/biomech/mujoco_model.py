@@ -20,6 +20,7 @@ import numpy.typing as npt
 
 from ecorche.base.files import require_file
 from ecorche.biomech.model import (
+    LEAST_MASS,
     Body,
     ExternalForce,
     Marker,
@@ -50,6 +51,8 @@ OFF = (
     "DAMPER",
     "ACTUATION",
 )
+BALLAST = 3.0
+"""Radius of gyration [m] from which a body's inertia is not its own, but there to steady a simulation."""
 STEP = 1e-5
 """Of the central difference, in seconds along the motion, that gives how the speeds' map changes."""
 
@@ -63,7 +66,7 @@ class MujocoModel:
     """
 
     def __init__(self, source: Path | str | Any, markers: Placed | None = None) -> None:
-        mujoco = _package()
+        mujoco = mujoco_package()
         notes: list[str] = []
         if isinstance(source, (str, Path)):
             self._m = _compiled(Path(source), notes)
@@ -71,13 +74,14 @@ class MujocoModel:
         else:
             self._m = copy.copy(source)
             self.name = "MuJoCo model"
+        self._mujoco = mujoco
         bits = mujoco.mjtDisableBit.__members__
         for name in OFF:
             if f"mjDSBL_{name}" in bits:
                 self._m.opt.disableflags |= int(bits[f"mjDSBL_{name}"])
+        notes += self._without_ballast()
         self._m.opt.jacobian = mujoco.mjtJacobian.mjJAC_DENSE
         self._d = mujoco.MjData(self._m)
-        self._mujoco = mujoco
         self._posed: bytes | None = None
         self._joints = MujocoCoordinates(self._m, mujoco, self.name)
         self.coordinates = self._joints.coordinates
@@ -106,6 +110,19 @@ class MujocoModel:
     def _called(self, kind: str, number: int) -> str:
         name = self._mujoco.mj_id2name(self._m, getattr(self._mujoco.mjtObj, f"mjOBJ_{kind}"), number)
         return str(name or f"{kind.lower()}_{number}")
+
+    def _without_ballast(self) -> list[str]:
+        """Take away inertias that no body of its mass can have, as of 1 kg m² for a gram, and say so."""
+        m = self._m
+        heavy = m.body_inertia.max(axis=1) > np.maximum(m.body_mass, LEAST_MASS) * BALLAST**2
+        numbers = np.flatnonzero(heavy).tolist()
+        if not numbers:
+            return []
+        m.body_inertia[numbers] = 0.0
+        return [
+            f"{len(numbers)} bodies have inertias that their masses cannot have, such as"
+            f" {self._called('BODY', numbers[0])!r}: in joint moments they count as points."
+        ]
 
     def _find_markers(self, given: Placed) -> tuple[Marker, ...]:
         m, wraps = self._m, self._mujoco.mjtWrap
@@ -218,7 +235,8 @@ class MujocoModel:
         found = np.zeros((len(at), 3, self._m.nv))
         for k, body in enumerate(self._marker_bodies.tolist()):
             self._mujoco.mj_jac(self._m, self._d, found[k], None, at[k], body)
-        return np.asarray(found @ self._joints.speeds(np.asarray(q, np.float64)))
+        by_coordinate = found.reshape(-1, self._m.nv) @ self._joints.speeds(np.asarray(q, np.float64))
+        return np.asarray(by_coordinate.reshape(len(at), 3, -1))
 
     def _lengths(self, q: Floats, tendons: npt.NDArray[np.int64]) -> Floats:
         self._pose(q)
@@ -332,7 +350,7 @@ class MujocoModel:
 
 
 def _compiled(path: Path, notes: list[str]) -> Any:
-    mujoco = _package()
+    mujoco = mujoco_package()
     require_file(path)
     before = mujoco.get_mju_user_warning()  # it would print, and write a file into the current folder
     mujoco.set_mju_user_warning(lambda said: notes.append(f"MuJoCo: {' '.join(said.split())}"))
@@ -347,7 +365,7 @@ def _compiled(path: Path, notes: list[str]) -> Any:
         mujoco.set_mju_user_warning(before)
 
 
-def _package() -> Any:
+def mujoco_package() -> Any:
     try:
         import mujoco
     except ImportError:
