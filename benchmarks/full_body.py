@@ -34,9 +34,18 @@ STANDS = 0.7
 """The second of the walk whose one frame the model is scaled to: there is no recording of standing."""
 SPAN = (0.5, 1.75)
 FIGURE = Path(__file__).resolve().parent / "figures" / "full_body.png"
-SHOWN = (
-    "soleus_r gasmed_r tibant_r vaslat_r recfem_r bflh_r semimem_r glmax2_r glmed2_r psoas_r".split()
-)
+SHOWN = [
+    "soleus_r",
+    "gasmed_r",
+    "tibant_r",
+    "vaslat_r",
+    "recfem_r",
+    "bflh_r",
+    "semimem_r",
+    "glmax2_r",
+    "glmed2_r",
+    "psoas_r",
+]
 """Muscles of the right leg that are drawn, and compared with the walker's own model."""
 
 
@@ -229,7 +238,10 @@ def section() -> str:
             f"| left at the root, rms | {_moments(full).residual_force:.0f} N,"
             f" {_moments(full).residual_moment:.1f} N·m | {_moments(own).residual_force:.0f} N,"
             f" {_moments(own).residual_moment:.1f} N·m |",
-            *(f"| {stage}, ms a frame | {full.took[stage]:.1f} | {own.took[stage]:.1f} |" for stage in own.took),
+            *(
+                f"| {stage}, ms a frame | {full.took[stage]:.1f} | {own.took[stage]:.1f} |"
+                for stage in own.took
+            ),
             "",
             f"Torques: of {len(large)} coordinates of legs, trunk, arms and wrists {len(large) - len(short)} are"
             f" met by muscles within their bounds, the largest share of a reserve being"

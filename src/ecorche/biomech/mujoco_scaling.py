@@ -288,9 +288,7 @@ def _place(
     spec: Any, subject: MujocoModel, pose: Floats, still: MarkerRecording, keep: Sequence[str], source: Path
 ) -> tuple[str, ...]:
     """Measured markers as sites where they were seen, or where they are kept."""
-    frames = dict(
-        zip([body.name for body in subject.bodies], subject.body_transforms(pose), strict=True)
-    )
+    frames = dict(zip([body.name for body in subject.bodies], subject.body_transforms(pose), strict=True))
     placed = []
     for marker in subject.markers:
         if marker.name not in still.names:

@@ -1,8 +1,8 @@
 """Where markers are on a model: a table of `marker,body,x,y,z` in metres, or OpenSim's XML of a marker set.
 
-    <Marker name="R.Knee">
-        <socket_parent_frame>/bodyset/femur_r</socket_parent_frame>     (<body>femur_r</body> in older files)
-        <location>0 -0.4 0.05</location>
+<Marker name="R.Knee">
+    <socket_parent_frame>/bodyset/femur_r</socket_parent_frame>     (<body>femur_r</body> in older files)
+    <location>0 -0.4 0.05</location>
 """
 
 from __future__ import annotations
