@@ -223,8 +223,8 @@ def section() -> str:
     return "\n".join(
         [
             *title,
-            f"myo-sim's full body, {len(full.model.muscles)} muscles and {len(names)} coordinates, over {count}"
-            " frames of the walk at 100 Hz."
+            f"myo-sim's full body, {len(full.model.muscles)} muscles and {len(names)} coordinates, over"
+            f" {count} frames of the walk at 100 Hz."
             " Markers are those of the walker's own model, carried over by the size of bodies; the model was"
             f" scaled to one frame of the walk ({STANDS} s), as nobody stood still for it:"
             f" {1e3 * made.rms_before:.1f} mm rms before, {1e3 * made.rms:.1f} mm scaled, then markers were"
@@ -234,7 +234,8 @@ def section() -> str:
             "|---|---|---|",
             f"| markers, rms over the walk | {1e3 * full.motion.rms.mean():.1f} mm |"
             f" {1e3 * own.motion.rms.mean():.1f} mm |",
-            f"| worst marker | {1e3 * full.motion.worst.max():.0f} mm | {1e3 * own.motion.worst.max():.0f} mm |",
+            f"| worst marker | {1e3 * full.motion.worst.max():.0f} mm |"
+            f" {1e3 * own.motion.worst.max():.0f} mm |",
             f"| left at the root, rms | {_moments(full).residual_force:.0f} N,"
             f" {_moments(full).residual_moment:.1f} N·m | {_moments(own).residual_force:.0f} N,"
             f" {_moments(own).residual_moment:.1f} N·m |",
@@ -243,16 +244,21 @@ def section() -> str:
                 for stage in own.took
             ),
             "",
-            f"Torques: of {len(large)} coordinates of legs, trunk, arms and wrists {len(large) - len(short)} are"
+            f"Torques: of {len(large)} coordinates of legs, trunk, arms and wrists"
+            f" {len(large) - len(short)} are"
             f" met by muscles within their bounds, the largest share of a reserve being"
-            f" {max(large.values()):.2%}. On fingers and thumbs there are no markers, so they stay as the model"
-            f" has them; there {sum(share[name] > TOLD for name in fingers)} of {len(fingers)} reserves are above"
-            f" {TOLD:.0%}, at most {most:.3f} N·m. {int((active.max(axis=0) > 0.99).sum())} muscles are at times"
+            f" {max(large.values()):.2%}. On fingers and thumbs there are no markers, so they stay as"
+            " the model"
+            f" has them; there {sum(share[name] > TOLD for name in fingers)} of {len(fingers)}"
+            " reserves are above"
+            f" {TOLD:.0%}, at most {most:.3f} N·m. {int((active.max(axis=0) > 0.99).sum())}"
+            " muscles are at times"
             " fully active: deep ones of the back and an oblique.",
             "",
             *_compared(full, own),
             "",
-            "Correlation of activations with those of the walker's own model (rigid tendons, Millard's curves),"
+            "Correlation of activations with those of the walker's own model (rigid tendons,"
+            " Millard's curves),"
             f" drawn in {FIGURE.parent.name}/{FIGURE.name}: "
             + ", ".join(f"{name} {value:.2f}" for name, value in like.items())
             + ".",

@@ -64,7 +64,7 @@ def _seen(path: Path, larger: float) -> MarkerRecording:
 
 
 def test_an_arm_twice_measured_is_the_larger_arm(tmp_path: Path) -> None:
-    """All of it 1.2 times: lengths, slides and their polynomial so, masses by the cube; fibre to tendon stays."""
+    """All of it 1.2 times: lengths, slides and polynomials so, masses by the cube; ratios stay."""
     path, out = tmp_path / "arm.xml", tmp_path / "sub" / "large.xml"
     out.parent.mkdir()
     path.write_text(ARM)

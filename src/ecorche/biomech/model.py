@@ -244,7 +244,7 @@ class OwnMuscleCurves(Protocol):
 
 
 def upright_from(model: MusculoskeletalModel) -> Floats:
-    """What turns the model's ground frame to +Y up, (3, 3), by the smallest turn; without gravity, nothing."""
+    """What turns the model's ground frame to +Y up, (3, 3), by the smallest turn, if it has gravity."""
     pull = float(np.linalg.norm(model.gravity))
     up = -np.asarray(model.gravity) / pull if pull > 0.0 else np.array([0.0, 1.0, 0.0])
     axis = np.cross(up, [0.0, 1.0, 0.0])

@@ -295,7 +295,7 @@ class MujocoModel:
         return mujoco_muscles(self._m, self._actuators)
 
     def muscle_state(self, lengths: Floats, speeds: Floats) -> MuscleState:
-        """What muscles can do by MuJoCo's own curves, at lengths and speeds of paths [m, m/s], (..., muscles)."""
+        """What muscles can do by MuJoCo's curves, at lengths and speeds of paths [m, m/s], (..., muscles)."""
         return self._own_muscles.state(lengths, speeds)
 
     def muscle_paths(self, q: Floats) -> dict[str, PathPoints]:
@@ -366,6 +366,7 @@ def _compiled(path: Path, notes: list[str]) -> Any:
 
 
 def mujoco_package() -> Any:
+    """The package, or how to get it."""
     try:
         import mujoco
     except ImportError:

@@ -1,7 +1,8 @@
 """A subject's own MuJoCo model: segments scaled, masses and muscles with them, markers where they were.
 
-Each body has one factor (`scaling`); bodies without a joint between them have the same. By it go, in the body,
-the places of joints, geoms, sites, cameras and lights, sizes of geoms and meshes, and the centre of mass; by
+Each body has one factor (`scaling`); bodies without a joint between them have the same. By it go, in the
+body, the places of joints, geoms, sites, cameras and lights,
+sizes of geoms and meshes, and the centre of mass; by
 its parent's, its place on the parent and the ways of its slides, limits and polynomials included. Masses go
 with the cube of the factor and inertias with its fifth power, or all to a total that was weighed, in these
 proportions. A muscle's range of lengths, and so its optimal length and what it leaves for a tendon, goes as

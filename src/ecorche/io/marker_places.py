@@ -31,7 +31,8 @@ def read_marker_places(path: str | os.PathLike[str]) -> Places:
         raise ReadError(
             f"{suffix or 'a file without suffix'} holds no places of markers",
             where=file,
-            remedy="Give a .csv with the columns marker,body,x,y,z, an OpenSim marker set (.xml) or a model (.osim)",
+            remedy="Give a .csv with the columns marker,body,x,y,z, an OpenSim marker set (.xml)"
+            " or a model (.osim)",
         )
     found: Places = {}
     for where, name, body, numbers in _table(file) if suffix == ".csv" else _marker_set(file):
