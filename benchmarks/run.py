@@ -37,6 +37,7 @@ SECTIONS = (
     "line_muscle_shapes",
     "fat",
     "tensions",
+    "full_body",
     "springs",
 )
 """Modules of this package in the order of the report; each has a function ``section() -> str``."""

@@ -201,7 +201,7 @@ def test_the_command_refuses_what_it_cannot_use(
     assert "there is no marker 'R.Hip' to keep" in ecorche("scale", model, *rest, "--keep", "R.Hip", code=2)
     assert "a mass of -3 kg" in ecorche("scale", model, *rest, "--mass", -3, code=2)
     assert "no axis 'x' points up" in ecorche("scale", model, *rest, "--up", "x", code=2)
-    assert "Give an .osim file" in ecorche("scale", tmp_path / "a.xml", *rest, code=2)
+    assert "cannot be scaled from a .xml" in ecorche("scale", tmp_path / "a.xml", *rest, code=2)
     said = ecorche("scale", model, "--static", tmp_path / "a.mot", "-o", tmp_path / "a.osim", code=2)
     assert "Give a .trc or .c3d file" in said
     said = ecorche("scale", model, "--static", data / WALK, "-o", tmp_path / "a.osim", code=2)

@@ -26,6 +26,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ecorche.base.names import listed, suggestion
+from ecorche.biomech.muscle_state import MuscleState
 from ecorche.errors import EcorcheError, MotionError
 
 Floats = npt.NDArray[np.float64]
@@ -95,7 +96,7 @@ class Muscle:
         name: Unique in the model.
         max_force: Isometric, at optimal length [N].
         optimal_fibre_length: [m].
-        tendon_slack_length: [m].
+        tendon_slack_length: [m]; below 0 in MuJoCo models whose curves leave no room for a tendon.
         pennation: Of the fibres at optimal length [rad]; 0 where the model knows none.
         max_velocity: Of contraction [optimal fibre lengths per second].
     """
@@ -239,6 +240,25 @@ class MusculoskeletalModel(Protocol):
         Gravity and the external forces are taken into account. Muscles, ligaments, springs, dampers, limits
         and contacts are not: what they do is part of the answer.
         """
+
+
+@runtime_checkable
+class OwnMuscleCurves(Protocol):
+    """A model whose file says what its muscles can do at a length and speed, without a tendon of Hill's."""
+
+    def muscle_state(self, lengths: Floats, speeds: Floats) -> MuscleState:
+        """At lengths and speeds of paths [m, m/s], (..., muscles)."""
+
+
+def upright_from(model: MusculoskeletalModel) -> Floats:
+    """What turns the model's ground frame to +Y up, (3, 3), by the smallest turn, if it has gravity."""
+    pull = float(np.linalg.norm(model.gravity))
+    up = -np.asarray(model.gravity) / pull if pull > 0.0 else np.array([0.0, 1.0, 0.0])
+    axis = np.cross(up, [0.0, 1.0, 0.0])
+    if np.linalg.norm(axis) > 1e-12:
+        x = np.array([[0.0, -axis[2], axis[1]], [axis[2], 0.0, -axis[0]], [-axis[1], axis[0], 0.0]])
+        return np.asarray(np.eye(3) + x + x @ x / (1.0 + up[1]))
+    return np.diag([1.0, -1.0, -1.0]) if up[1] < 0.0 else np.eye(3)
 
 
 def checked_pose(model: MusculoskeletalModel, q: npt.ArrayLike, what: str = "pose") -> Floats:

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ecorche.base.transforms import inverse
-from ecorche.biomech.model import MusculoskeletalModel, checked_pose
+from ecorche.biomech.model import MusculoskeletalModel, checked_pose, upright_from
 from ecorche.errors import MotionError
 from ecorche.skeleton.motion import Motion
 from ecorche.skeleton.naming import recognise
@@ -88,21 +88,8 @@ def _order(model: MusculoskeletalModel) -> tuple[list[int], list[int]]:
 
 def _local(model: MusculoskeletalModel, q: Floats, order: list[int], parents: list[int]) -> Floats:
     """``parent_from_joint`` of the bodies in a pose, (bodies, 4, 4), upright."""
-    world = upright(model) @ model.body_transforms(q)[order]
+    upright = np.eye(4)
+    upright[:3, :3] = upright_from(model)
+    world = upright @ model.body_transforms(q)[order]
     above = np.array([np.eye(4) if parent < 0 else world[parent] for parent in parents])
     return np.asarray(inverse(above) @ world)
-
-
-def upright(model: MusculoskeletalModel) -> Floats:
-    """What turns the model's up to +Y, (4, 4), by the smallest turn; without gravity, nothing."""
-    pull = float(np.linalg.norm(model.gravity))
-    up = -np.asarray(model.gravity) / pull if pull > 0.0 else np.array([0.0, 1.0, 0.0])
-    turn, found = np.eye(3), np.eye(4)
-    axis = np.cross(up, [0.0, 1.0, 0.0])
-    if np.linalg.norm(axis) > 1e-12:
-        x = np.array([[0.0, -axis[2], axis[1]], [axis[2], 0.0, -axis[0]], [-axis[1], axis[0], 0.0]])
-        turn = np.eye(3) + x + x @ x / (1.0 + up[1])
-    elif up[1] < 0.0:
-        turn = np.diag([1.0, -1.0, -1.0])
-    found[:3, :3] = turn
-    return found

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ecorche.biomech.model import MusculoskeletalModel
-from ecorche.biomech.model_motion import body_mapping, model_skeleton, upright
+from ecorche.biomech.model import MusculoskeletalModel, upright_from
+from ecorche.biomech.model_motion import body_mapping, model_skeleton
 from ecorche.errors import SkeletonError
 from ecorche.muscles.transfer import Carrier, Figure, carriers_between
 from ecorche.skeleton.naming import recognise
@@ -67,7 +67,7 @@ def paths_on_character(
         )
     source = Figure(bodies, recognise(bodies))
     carriers = _carriers(source, Figure(skeleton, recognise(skeleton, mapping)))
-    turn, pose = upright(model), model.defaults()
+    turn, pose = upright_from(model), model.defaults()
     paths = model.muscle_paths(pose)
     found: list[PlacedPath | None] = []
     for muscle in model.muscles:
@@ -77,7 +77,7 @@ def paths_on_character(
             found.append(None)
             continue
         known = [carrier for carrier in on if carrier is not None]
-        points = path.points @ turn[:3, :3].T + turn[:3, 3]
+        points = path.points @ turn.T
         there = np.array([carrier.point(p) for carrier, p in zip(known, points, strict=True)])
         size = float(np.mean([carrier.size for carrier in known]))
         volume = size**3 * muscle.max_force * muscle.optimal_fibre_length / SPECIFIC_TENSION

@@ -94,7 +94,7 @@ class MujocoCoordinates:
             ]
         for one in self._followers:
             along = 0.0 if one.leader_qpos < 0 else qpos[one.leader_qpos] - m.qpos0[one.leader_qpos]
-            qpos[one.qpos] = m.qpos0[one.qpos] + np.polynomial.polynomial.polyval(along, one.coefficients)
+            qpos[one.qpos] = m.qpos0[one.qpos] + _value(one.coefficients, float(along))
         return qpos
 
     def speeds(self, q: Floats) -> Floats:
@@ -112,10 +112,18 @@ class MujocoCoordinates:
                 found[rows, columns] = _turn_rates(q[columns])
         for one in self._followers:
             if one.leader_qpos >= 0:
-                along = qpos[one.leader_qpos] - m.qpos0[one.leader_qpos]
-                slope = np.polynomial.polynomial.polyder(np.array(one.coefficients))
-                found[one.dof] = np.polynomial.polynomial.polyval(along, slope) * found[one.leader_dof]
+                along = float(qpos[one.leader_qpos] - m.qpos0[one.leader_qpos])
+                slope = tuple(k * value for k, value in enumerate(one.coefficients))[1:]
+                found[one.dof] = _value(slope, along) * found[one.leader_dof]
         return found
+
+
+def _value(coefficients: tuple[float, ...], x: float) -> float:
+    """Of a polynomial, constant first; plain numbers are far quicker here than arrays of one."""
+    value = 0.0
+    for coefficient in reversed(coefficients):
+        value = value * x + coefficient
+    return value
 
 
 def _turn_rates(vector: Floats) -> Floats:

@@ -2,6 +2,7 @@
 
 What its coordinates are stands in `mujoco_coordinates`.
 Muscles are actuators of the kind muscle on spatial tendons, tendons without any actuator are passive paths.
+What muscles can do is MuJoCo's own (`mujoco_muscle`).
 Markers are sites that no tendon uses, and those the caller names. Contacts, limits, springs, dampers and
 equality forces are off: in inverse dynamics they are part of what muscles and ligaments have to give.
 """
@@ -19,6 +20,7 @@ import numpy.typing as npt
 
 from ecorche.base.files import require_file
 from ecorche.biomech.model import (
+    LEAST_MASS,
     Body,
     ExternalForce,
     Marker,
@@ -30,6 +32,8 @@ from ecorche.biomech.model import (
     require_masses,
 )
 from ecorche.biomech.mujoco_coordinates import MujocoCoordinates
+from ecorche.biomech.mujoco_muscle import MUSCLE_BIAS, MujocoMuscles, mujoco_muscles
+from ecorche.biomech.muscle_state import MuscleState
 from ecorche.errors import EcorcheError, MissingPackageError, ReadError
 
 Floats = npt.NDArray[np.float64]
@@ -47,6 +51,8 @@ OFF = (
     "DAMPER",
     "ACTUATION",
 )
+BALLAST = 3.0
+"""Radius of gyration [m] from which a body's inertia is not its own, but there to steady a simulation."""
 STEP = 1e-5
 """Of the central difference, in seconds along the motion, that gives how the speeds' map changes."""
 
@@ -60,7 +66,7 @@ class MujocoModel:
     """
 
     def __init__(self, source: Path | str | Any, markers: Placed | None = None) -> None:
-        mujoco = _package()
+        mujoco = mujoco_package()
         notes: list[str] = []
         if isinstance(source, (str, Path)):
             self._m = _compiled(Path(source), notes)
@@ -68,13 +74,14 @@ class MujocoModel:
         else:
             self._m = copy.copy(source)
             self.name = "MuJoCo model"
+        self._mujoco = mujoco
         bits = mujoco.mjtDisableBit.__members__
         for name in OFF:
             if f"mjDSBL_{name}" in bits:
                 self._m.opt.disableflags |= int(bits[f"mjDSBL_{name}"])
+        notes += self._without_ballast()
         self._m.opt.jacobian = mujoco.mjtJacobian.mjJAC_DENSE
         self._d = mujoco.MjData(self._m)
-        self._mujoco = mujoco
         self._posed: bytes | None = None
         self._joints = MujocoCoordinates(self._m, mujoco, self.name)
         self.coordinates = self._joints.coordinates
@@ -90,7 +97,8 @@ class MujocoModel:
             for b in range(1, self._m.nbody)
         )
         self.markers = self._find_markers(markers or {})
-        self._muscle_tendons, self.muscles = self._find_muscles(notes)
+        self._actuators, self.muscles = self._find_muscles(notes)
+        self._muscle_tendons = np.array(self._m.actuator_trnid[self._actuators, 0], np.int64)
         self._passive_tendons = self._find_passive()
         self.notes = tuple(notes)
 
@@ -102,6 +110,19 @@ class MujocoModel:
     def _called(self, kind: str, number: int) -> str:
         name = self._mujoco.mj_id2name(self._m, getattr(self._mujoco.mjtObj, f"mjOBJ_{kind}"), number)
         return str(name or f"{kind.lower()}_{number}")
+
+    def _without_ballast(self) -> list[str]:
+        """Take away inertias that no body of its mass can have, as of 1 kg m² for a gram, and say so."""
+        m = self._m
+        heavy = m.body_inertia.max(axis=1) > np.maximum(m.body_mass, LEAST_MASS) * BALLAST**2
+        numbers = np.flatnonzero(heavy).tolist()
+        if not numbers:
+            return []
+        m.body_inertia[numbers] = 0.0
+        return [
+            f"{len(numbers)} bodies have inertias that their masses cannot have, such as"
+            f" {self._called('BODY', numbers[0])!r}: in joint moments they count as points."
+        ]
 
     def _find_markers(self, given: Placed) -> tuple[Marker, ...]:
         m, wraps = self._m, self._mujoco.mjtWrap
@@ -122,7 +143,7 @@ class MujocoModel:
 
     def _find_muscles(self, notes: list[str]) -> tuple[npt.NDArray[np.int64], tuple[Muscle, ...]]:
         m, mujoco = self._m, self._mujoco
-        tendons, muscles = [], []
+        numbers, muscles = [], []
         for a in range(m.nu):
             name, target = self._called("ACTUATOR", a), int(m.actuator_trnid[a, 0])
             if m.actuator_gaintype[a] != int(mujoco.mjtGain.mjGAIN_MUSCLE):
@@ -132,12 +153,17 @@ class MujocoModel:
             elif m.actuator_gear[a, 0] <= 0.0:
                 notes.append(f"Muscle {name!r} has a gear of {m.actuator_gear[a, 0]:g}: it is left out.")
             else:
-                tendons.append(target)
+                numbers.append(a)
                 muscles.append(self._muscle(a, name))
-        return np.array(tendons, np.int64), tuple(muscles)
+                if m.actuator_biastype[a] not in (MUSCLE_BIAS, int(mujoco.mjtBias.mjBIAS_NONE)):
+                    notes.append(f"Muscle {name!r} has a passive force that is no muscle's: it is left out.")
+        return np.array(numbers, np.int64), tuple(muscles)
 
     def _muscle(self, a: int, name: str) -> Muscle:
-        """MuJoCo's muscle has its lengths from the actuator's range: both ends of it in fibre lengths."""
+        """MuJoCo's muscle has its lengths from the actuator's range: both ends of it in fibre lengths.
+
+        What is left of the path is called its tendon, of which MuJoCo knows nothing: it may be below 0.
+        """
         m, gear = self._m, float(self._m.actuator_gear[a, 0])
         low, high, force, scale, _, _, velocity = m.actuator_gainprm[a, :7].tolist()
         first, last = m.actuator_lengthrange[a].tolist()
@@ -209,7 +235,8 @@ class MujocoModel:
         found = np.zeros((len(at), 3, self._m.nv))
         for k, body in enumerate(self._marker_bodies.tolist()):
             self._mujoco.mj_jac(self._m, self._d, found[k], None, at[k], body)
-        return np.asarray(found @ self._joints.speeds(np.asarray(q, np.float64)))
+        by_coordinate = found.reshape(-1, self._m.nv) @ self._joints.speeds(np.asarray(q, np.float64))
+        return np.asarray(by_coordinate.reshape(len(at), 3, -1))
 
     def _lengths(self, q: Floats, tendons: npt.NDArray[np.int64]) -> Floats:
         self._pose(q)
@@ -262,6 +289,14 @@ class MujocoModel:
     def moment_arms(self, q: Floats) -> Floats:
         """Of muscles about coordinates [m or 1], (muscles, coordinates)."""
         return self._arms(q, self._muscle_tendons)
+
+    @cached_property
+    def _own_muscles(self) -> MujocoMuscles:
+        return mujoco_muscles(self._m, self._actuators)
+
+    def muscle_state(self, lengths: Floats, speeds: Floats) -> MuscleState:
+        """What muscles can do by MuJoCo's curves, at lengths and speeds of paths [m, m/s], (..., muscles)."""
+        return self._own_muscles.state(lengths, speeds)
 
     def muscle_paths(self, q: Floats) -> dict[str, PathPoints]:
         """Where muscles run, by name."""
@@ -333,7 +368,7 @@ class MujocoModel:
 
 
 def _compiled(path: Path, notes: list[str]) -> Any:
-    mujoco = _package()
+    mujoco = mujoco_package()
     require_file(path)
     before = mujoco.get_mju_user_warning()  # it would print, and write a file into the current folder
     mujoco.set_mju_user_warning(lambda said: notes.append(f"MuJoCo: {' '.join(said.split())}"))
@@ -348,7 +383,8 @@ def _compiled(path: Path, notes: list[str]) -> Any:
         mujoco.set_mju_user_warning(before)
 
 
-def _package() -> Any:
+def mujoco_package() -> Any:
+    """The package, or how to get it."""
     try:
         import mujoco
     except ImportError:

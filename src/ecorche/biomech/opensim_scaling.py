@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -21,44 +20,19 @@ import numpy as np
 import numpy.typing as npt
 
 from ecorche.base.files import require_folder, whole_file
-from ecorche.base.names import suggestion
 from ecorche.base.recordings import MarkerRecording
 from ecorche.biomech.inverse_kinematics import inverse_kinematics, marker_fit, require_size
-from ecorche.biomech.model import LEAST_MASS
 from ecorche.biomech.opensim_model import OpensimModel, opensim_package
-from ecorche.biomech.scaling import Pair, SegmentScale, segment_scales, still_markers
-from ecorche.errors import EcorcheError, MotionError
+from ecorche.biomech.scaling import (
+    Pair,
+    ScaledSubject,
+    SegmentScale,
+    require_scalable,
+    segment_scales,
+    still_markers,
+)
 
 Floats = npt.NDArray[np.float64]
-
-
-@dataclass(frozen=True, eq=False)
-class ScaledSubject:
-    """What was written.
-
-    Attributes:
-        scales: Of every body.
-        mass_before, mass: Of the whole body [kg].
-        markers: Names of the markers that were measured.
-        errors: Of each [m], scaled and before it was placed, (markers,).
-        rms_before: Root mean square of the errors of the model as it was [m].
-        placed: Names of those that were put where they were seen.
-        notes: What was strange about the recording.
-    """
-
-    scales: tuple[SegmentScale, ...]
-    mass_before: float
-    mass: float
-    markers: tuple[str, ...]
-    errors: Floats
-    rms_before: float
-    placed: tuple[str, ...]
-    notes: tuple[str, ...] = field(default=())
-
-    @property
-    def rms(self) -> float:
-        """Root mean square of the errors [m]."""
-        return float(np.sqrt((self.errors**2).mean()))
 
 
 def scale_to_subject(
@@ -83,7 +57,7 @@ def scale_to_subject(
     target = Path(target)
     require_folder(target)
     model = OpensimModel(Path(source))
-    _check(model, mass, keep)
+    require_scalable(model, mass, keep)
     still, notes = still_markers(static)
     fit, strange = marker_fit(model, still)
     order = [still.names.index(name) for name in fit.names]
@@ -110,21 +84,6 @@ def scale_to_subject(
         placed,
         (*notes, *strange, *motion.notes),
     )
-
-
-def _check(model: OpensimModel, mass: float | None, keep: Sequence[str]) -> None:
-    known = [marker.name for marker in model.markers]
-    for name in keep:
-        if name not in known:
-            raise MotionError(
-                f"there is no marker {name!r} to keep", where=model.name, remedy=suggestion(name, known)
-            )
-    if mass is not None and not mass > 0.0:
-        raise EcorcheError(f"a mass of {mass:g} kg", remedy="Give what the subject weighs")
-    if mass is not None and not sum(body.mass for body in model.bodies) > LEAST_MASS:
-        raise EcorcheError(
-            "no body of the model has a mass to scale", where=model.name, remedy="Leave the mass out"
-        )
 
 
 def _scaled(opensim: Any, model: OpensimModel, scales: Sequence[SegmentScale], mass: float | None) -> Any:

@@ -6,14 +6,15 @@ import os
 from pathlib import Path
 
 from ecorche.base.files import require_file
+from ecorche.biomech.carried_markers import Places
 from ecorche.biomech.model import MusculoskeletalModel
 from ecorche.errors import ReadError
 
 MUJOCO, OPENSIM = (".xml", ".mjcf"), (".osim",)
 
 
-def read_model(path: str | os.PathLike[str]) -> MusculoskeletalModel:
-    """A model of OpenSim (.osim) or MuJoCo (.xml, .mjcf)."""
+def read_model(path: str | os.PathLike[str], markers: Places | None = None) -> MusculoskeletalModel:
+    """A model of OpenSim (.osim) or MuJoCo (.xml, .mjcf); to the latter markers may be added."""
     file = require_file(Path(path))
     suffix = file.suffix.lower()
     if suffix in OPENSIM:
@@ -23,7 +24,7 @@ def read_model(path: str | os.PathLike[str]) -> MusculoskeletalModel:
     if suffix in MUJOCO:
         from ecorche.biomech.mujoco_model import MujocoModel
 
-        return MujocoModel(file)
+        return MujocoModel(file, markers)
     raise ReadError(
         f"{suffix or 'a file without suffix'} is no musculoskeletal model we know",
         where=file,

@@ -14,7 +14,7 @@ any takes the factor of the segment it hangs on, or of the nearest beyond it, an
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -22,8 +22,8 @@ import numpy.typing as npt
 from ecorche.base.names import listed, suggestion
 from ecorche.base.recordings import MarkerRecording
 from ecorche.biomech.inverse_kinematics import inverse_kinematics
-from ecorche.biomech.model import MusculoskeletalModel, index_of
-from ecorche.errors import MotionError
+from ecorche.biomech.model import LEAST_MASS, MusculoskeletalModel, index_of
+from ecorche.errors import EcorcheError, MotionError
 
 Floats = npt.NDArray[np.float64]
 Pair = tuple[str, str]
@@ -51,6 +51,35 @@ class SegmentScale:
     factor: float
     pairs: tuple[Pair, ...] = ()
     taken_from: str | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class ScaledSubject:
+    """What was written.
+
+    Attributes:
+        scales: Of every body.
+        mass_before, mass: Of the whole body [kg].
+        markers: Names of the markers that were measured.
+        errors: Of each [m], scaled and before it was placed, (markers,).
+        rms_before: Root mean square of the errors of the model as it was [m].
+        placed: Names of those that were put where they were seen.
+        notes: What was strange about the recording.
+    """
+
+    scales: tuple[SegmentScale, ...]
+    mass_before: float
+    mass: float
+    markers: tuple[str, ...]
+    errors: Floats
+    rms_before: float
+    placed: tuple[str, ...]
+    notes: tuple[str, ...] = field(default=())
+
+    @property
+    def rms(self) -> float:
+        """Root mean square of the errors [m]."""
+        return float(np.sqrt((self.errors**2).mean()))
 
 
 def still_markers(markers: MarkerRecording) -> tuple[MarkerRecording, list[str]]:
@@ -111,6 +140,22 @@ def segment_scales(
             remedy="Name pairs of markers for its segments",
         )
     return tuple(found.get(body.name) or _taken(model, body.name, found) for body in model.bodies)
+
+
+def require_scalable(model: MusculoskeletalModel, mass: float | None, keep: Sequence[str]) -> None:
+    """Refuse markers to keep that are not there, and a mass that cannot be shared out."""
+    known = [marker.name for marker in model.markers]
+    for name in keep:
+        if name not in known:
+            raise MotionError(
+                f"there is no marker {name!r} to keep", where=model.name, remedy=suggestion(name, known)
+            )
+    if mass is not None and not mass > 0.0:
+        raise EcorcheError(f"a mass of {mass:g} kg", remedy="Give what the subject weighs")
+    if mass is not None and not sum(body.mass for body in model.bodies) > LEAST_MASS:
+        raise EcorcheError(
+            "no body of the model has a mass to scale", where=model.name, remedy="Leave the mass out"
+        )
 
 
 def _checked(

@@ -1,8 +1,8 @@
 """From poses and measured forces to what each muscle does: inverse dynamics, paths, tensions, in one go.
 
-Text 004, section 3.1, its flow. Muscles pull with tendons that do not stretch; their speeds are those of
-their paths, ``−arm · q̇``, so lengths, arms and speeds belong together exactly. What ligaments,
-passive tendons and springs of the model do is taken from the moments first.
+Text 004, section 3.1, its flow. Muscles pull with tendons that do not stretch, or as their model says itself
+(MuJoCo's); their speeds are those of their paths, ``−arm · q̇``, so lengths, arms and speeds belong together
+exactly. What ligaments, passive tendons and springs of the model do is taken from the moments first.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ import numpy.typing as npt
 
 from ecorche.base.recordings import ForceRecording
 from ecorche.biomech.inverse_dynamics import CUTOFF, JointMoments, inverse_dynamics
-from ecorche.biomech.model import MusculoskeletalModel
+from ecorche.biomech.model import MusculoskeletalModel, OwnMuscleCurves
 from ecorche.biomech.muscle_curves import Curves, Millard
-from ecorche.biomech.muscle_state import muscle_sizes, with_rigid_tendon
+from ecorche.biomech.muscle_state import MuscleState, muscle_sizes, with_rigid_tendon
 from ecorche.biomech.tensions import RESERVE, Cost, Tensions, Wanted, muscle_tensions
 from ecorche.errors import EcorcheError
 
@@ -71,7 +71,8 @@ def solve_muscles(
         bodies: The body each acts on, by its name, where the recording does not say.
         cutoff, force_cutoff: Of the low-pass of coordinates and forces [Hz]; None takes them as they are.
         cost, power, reserve, wanted: See `muscle_tensions`.
-        curves: Of the muscles; Millard's where none are given.
+        curves: Of the muscles, with rigid tendons; where none are given the model's own, if it has any, else
+            Millard's.
         progress: Told how far it is: stage, done, total.
     """
     if not model.muscles:
@@ -93,16 +94,8 @@ def solve_muscles(
     names = tuple(muscle.name for muscle in model.muscles)
     state = None
     if cost == "activation":
-        sizes = muscle_sizes(
-            names,
-            [muscle.max_force for muscle in model.muscles],
-            [muscle.optimal_fibre_length for muscle in model.muscles],
-            [muscle.tendon_slack_length for muscle in model.muscles],
-            pennation=[muscle.pennation for muscle in model.muscles],
-            fastest=[muscle.max_velocity for muscle in model.muscles],
-        )
         speeds = -np.einsum("fmc,fc->fm", arms, moments.qd)
-        state = with_rigid_tendon(sizes, curves or Millard(), lengths, speeds)
+        state = _state(model, lengths, speeds, curves)
     # coordinates that stand still by themselves ask nothing of muscles
     free = [k for k, coordinate in enumerate(model.coordinates) if not coordinate.locked]
     tensions = muscle_tensions(
@@ -132,3 +125,20 @@ def solve_muscles(
             f"{len(slack)} muscles hang slack in some frames, such as {slack[0]!r}: they do not pull"
         )
     return Solved(moments, lengths, tensions, tuple(notes))
+
+
+def _state(
+    model: MusculoskeletalModel, lengths: Floats, speeds: Floats, curves: Curves | None
+) -> MuscleState:
+    """What muscles can do at lengths and speeds of their paths [m, m/s], (frames, M)."""
+    if curves is None and isinstance(model, OwnMuscleCurves):
+        return model.muscle_state(lengths, speeds)
+    sizes = muscle_sizes(
+        [muscle.name for muscle in model.muscles],
+        [muscle.max_force for muscle in model.muscles],
+        [muscle.optimal_fibre_length for muscle in model.muscles],
+        [muscle.tendon_slack_length for muscle in model.muscles],
+        pennation=[muscle.pennation for muscle in model.muscles],
+        fastest=[muscle.max_velocity for muscle in model.muscles],
+    )
+    return with_rigid_tendon(sizes, curves or Millard(), lengths, speeds)

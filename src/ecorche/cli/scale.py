@@ -6,13 +6,15 @@ from pathlib import Path
 
 import typer
 
+from ecorche.cli.marker_places import MARKER_PLACES
 from ecorche.errors import EcorcheError
 
 
 def scale(
-    model: Path = typer.Argument(help="The model, an .osim file."),
+    model: Path = typer.Argument(help="The model, an .osim or MJCF file."),
     static: Path = typer.Option(..., help="Markers of the subject standing still, .trc or .c3d."),
-    output: Path = typer.Option(..., "-o", "--output", help="The .osim file to write."),
+    output: Path = typer.Option(..., "-o", "--output", help="The file to write, of the same kind."),
+    marker_places: Path | None = MARKER_PLACES,
     mass: float | None = typer.Option(None, help="What the subject weighs, in kg."),
     pair: list[str] = typer.Option(
         [], help="Markers to measure a body by, as femur_r=R.ASIS,R.Knee; may be repeated."
@@ -23,23 +25,38 @@ def scale(
     up: str = typer.Option("y", help="The axis of the recording that points up: y or z."),
 ) -> None:
     """Scale a model to its subject: segments by marker distances, muscles, masses and markers with them."""
-    from ecorche.biomech.opensim_scaling import scale_to_subject
+    from ecorche.biomech.model import upright_from
+    from ecorche.biomech.read_model import MUJOCO, OPENSIM, read_model
+    from ecorche.cli import marker_places as given
     from ecorche.cli.recordings import read_markers
 
+    kinds = OPENSIM if model.suffix.lower() in OPENSIM else MUJOCO
     for file in (model, output):
-        if file.suffix.lower() != ".osim":
+        if file.suffix.lower() not in kinds:
             raise EcorcheError(
-                f"a {file.suffix or 'file without suffix'} cannot be scaled",
+                f"a {file.suffix or 'file without suffix'} cannot be scaled"
+                + ("" if file is model else f" from a {model.suffix}"),
                 where=file,
-                remedy="Give an .osim file",
+                remedy=f"Give one of {', '.join((*OPENSIM, *MUJOCO) if file is model else kinds)}",
             )
     markers = read_markers(static, up, start, end)
-    made = scale_to_subject(model, markers, output, pairs=_pairs(pair), mass=mass, keep=keep)
+    places, told = given.marker_places(model, marker_places)
+    if kinds == OPENSIM:
+        from ecorche.biomech.opensim_scaling import scale_to_subject
+
+        made = scale_to_subject(model, markers, output, pairs=_pairs(pair), mass=mass, keep=keep)
+    else:
+        from ecorche.biomech.mujoco_scaling import scale_mujoco_to_subject
+
+        turned = markers.turned(upright_from(read_model(model)).T)
+        made = scale_mujoco_to_subject(
+            model, turned, output, markers=places, pairs=_pairs(pair), mass=mass, keep=keep
+        )
     typer.echo(f"{'segment':<16}{'factor':>8}  measured by")
     for one in made.scales:
         how = f"as {one.taken_from}" if one.taken_from else _told(one.pairs)
         typer.echo(f"{one.body:<16}{one.factor:>8.4f}  {how}")
-    for note in (*markers.notes, *made.notes):
+    for note in (*told, *markers.notes, *made.notes):
         typer.echo(f"note: {note}")
     worst = int(made.errors.argmax())
     typer.echo(f"mass: {made.mass_before:.2f} to {made.mass:.2f} kg")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from ecorche.cli.marker_places import MARKER_PLACES
 from ecorche.errors import EcorcheError
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ def solve(
     model: Path = typer.Argument(help="A musculoskeletal model: .osim, or MJCF."),
     output: Path = typer.Option(..., "-o", "--output", help="A folder for the results, made if needed."),
     markers: Path | None = typer.Option(None, help="Measured markers, .trc or .c3d."),
+    marker_places: Path | None = MARKER_PLACES,
     coordinates: Path | None = typer.Option(None, help="In place of markers: joint angles, .mot or .sto."),
     forces: Path | None = typer.Option(
         None, help="Ground forces: OpenSim's .xml of external loads, or .c3d."
@@ -67,8 +69,10 @@ def solve(
     import numpy as np
 
     from ecorche.biomech.inverse_kinematics import inverse_kinematics
+    from ecorche.biomech.model import upright_from
     from ecorche.biomech.read_model import read_model
     from ecorche.biomech.solve import solve_muscles
+    from ecorche.cli import marker_places as given
     from ecorche.cli.options import progress_bar, report_to
     from ecorche.cli.recordings import read_markers
 
@@ -77,11 +81,13 @@ def solve(
         raise EcorcheError(
             "there is no EMG to take them from", where="--emg-synergies, --emg-delay", remedy="Give --emg"
         )
-    read = read_model(model)
-    told: list[str] = []
-    ground = () if forces is None else _ground(forces, up)
+    places, about_places = given.marker_places(model, marker_places)
+    read = read_model(model, places)
+    told: list[str] = [*read.notes, *about_places]
+    from_upright = upright_from(read).T
+    ground = () if forces is None else tuple(one.turned(from_upright) for one in _ground(forces, up))
     if markers is not None:
-        recorded = read_markers(markers, up, start, end)
+        recorded = read_markers(markers, up, start, end).turned(from_upright)
         motion = inverse_kinematics(read, recorded, weights=_numbers(weight, "--weight") or None)
         times, q = motion.times, motion.q
         told += _of_markers(motion)
