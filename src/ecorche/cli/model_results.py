@@ -40,6 +40,48 @@ class ModelResults(NamedTuple):
     notes: tuple[str, ...]
 
 
+class Moves(NamedTuple):
+    """How a character moves and how active its muscles are, by whatever a person said.
+
+    Attributes:
+        motion: None for the character's baked frames or bind.
+        mapping: Canonical names of the motion's joints, where they are not recognised.
+        activation: None where the rig's own shall be taken.
+        notes: What a person should know.
+    """
+
+    motion: Motion | None
+    mapping: dict[str, str] | None
+    activation: ActivationSource | None
+    notes: tuple[str, ...]
+
+
+def what_moves(
+    subject: Subject,
+    motion: Path | None,
+    clip: str | None,
+    activation: str | None,
+    model: Path | None,
+    coordinates: Path | None,
+    activations: Path | None,
+    *,
+    without_muscles: bool = False,
+) -> Moves:
+    """A motion and an activation from files and clips, or a model's results in their place."""
+    from ecorche.cli.activation import activation_source
+    from ecorche.cli.subject import clip_note, subject_motion
+
+    said = {"--motion": motion, "--clip": clip, "--activation": activation if activations else None}
+    results = model_results(model, coordinates, activations, subject, said)
+    source = None if without_muscles else activation_source(activation, subject)
+    if results is None:
+        chosen = subject_motion(subject.character, motion, clip)
+        return Moves(chosen, None, source, tuple(clip_note(subject.character, chosen, clip)))
+    if results.activation is not None and not without_muscles:
+        source = results.activation
+    return Moves(results.motion, results.mapping, source, results.notes)
+
+
 def model_results(
     model: Path | None,
     coordinates: Path | None,
