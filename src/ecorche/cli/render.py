@@ -46,8 +46,9 @@ def render(
     ),
     layers: str | None = typer.Option(
         None,
-        help="plain, muscles, result, difference, superimposed, and of muscles found in the skin sections and"
-        " ellipses; or several: a row each, of one view side by side. A rig's; else there is only plain.",
+        help="plain, muscles, result, difference, perimeter, superimposed, and of muscles found in the skin"
+        " sections and ellipses; or several: a row each, of one view side by side. A rig's; else only"
+        " plain, and perimeter.",
     ),
     view: str = typer.Option(
         "three_quarter",
@@ -67,7 +68,7 @@ def render(
     ),
     scale: float | None = typer.Option(
         None,
-        help="Displacement at the ends of the difference's colour bar, in millimetres. Default: all of it.",
+        help="End of the colour bar of difference or perimeter, in millimetres. Default: all of it.",
     ),
     activation: str | None = ACTIVATION,
     model: Path | None = MODEL,
