@@ -52,15 +52,15 @@ class MuscleMap:
         given = np.asarray(of_model, np.float64)
         return np.asarray(np.where(self.matched, given @ self.shares.T, otherwise))
 
-    def notes(self) -> tuple[str, ...]:
-        """What a person should know: who has nobody."""
+    def notes(self, alone_do: str = "follow the joints") -> tuple[str, ...]:
+        """What a person should know: who has nobody, and what muscles of the rig do then."""
         alone = [name for name, has in zip(self.rig, self.matched, strict=True) if not has]
         unused = [
             name for name, used in zip(self.model, self.shares.sum(axis=0) > 0.0, strict=True) if not used
         ]
         told = [f"{int(self.matched.sum())} of {len(self.rig)} muscles show {len(self.model)} of the model"]
         if alone:
-            told.append(f"the model has none for {listed(alone, 4)}: they follow the joints")
+            told.append(f"the model has none for {listed(alone, 4)}: they {alone_do}")
         if unused:
             told.append(f"the rig has none for {listed(unused, 4)}: they pull, and do not show")
         return tuple(told)

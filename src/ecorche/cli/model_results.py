@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import typer
 
@@ -87,9 +87,14 @@ def model_results(
     coordinates: Path | None,
     activations: Path | None,
     subject: Subject,
-    others: Mapping[str, object],
+    said_too: Mapping[str, object],
+    *,
+    others: Literal["rig", "rest"] = "rig",
 ) -> ModelResults | None:
-    """Results that were asked for; None where none were. ``others`` are options that say the same."""
+    """Results that were asked for; None where none were.
+
+    ``said_too`` are options that say the same. Muscles that the model has not do what the rig says, or rest.
+    """
     if model is None:
         for option, given in (("--coordinates", coordinates), ("--activations", activations)):
             if given is not None:
@@ -97,7 +102,7 @@ def model_results(
                     "whose they are is not said", where=option, remedy="Give the model: --model FILE"
                 )
         return None
-    for option, said in others.items():
+    for option, said in said_too.items():
         if said is not None:
             raise EcorcheError(
                 "the model's results say that already", where=option, remedy="Leave out this, or --model"
@@ -117,12 +122,12 @@ def model_results(
     mapping = body_mapping(motion.skeleton)
     if activations is None:
         return ModelResults(motion, mapping, None, notes)
-    source, told = _activation(activations, {m.name: m.max_force for m in read.muscles}, subject)
+    source, told = _activation(activations, {m.name: m.max_force for m in read.muscles}, subject, others)
     return ModelResults(motion, mapping, source, (*notes, *told))
 
 
 def _activation(
-    path: Path, strength: dict[str, float], subject: Subject
+    path: Path, strength: dict[str, float], subject: Subject, others: Literal["rig", "rest"]
 ) -> tuple[ActivationSource, tuple[str, ...]]:
     """Activations of a model's muscles as those of a rig's."""
     from ecorche.base.names import suggestion
@@ -130,7 +135,7 @@ def _activation(
     from ecorche.body.muscles import rig_activation
     from ecorche.cli.activation import all_muscles
     from ecorche.io.activation import read_activation
-    from ecorche.muscles.activation import Curves
+    from ecorche.muscles.activation import Constant, Curves
     from ecorche.muscles.keyed_activation import KeyedActivation
 
     if subject.rig is None or subject.rig.spec.muscles.count == 0:
@@ -160,5 +165,8 @@ def _activation(
     times = np.unique(np.concatenate([when for when, _ in given.values()]))
     active = np.clip(found.activation(Curves(list(given.values()), "linear").at(times)), 0.0, 1.0)
     curves = {name: (times, active[:, k]) for k, name in enumerate(found.rig) if found.matched[k]}
-    others = rig_activation(subject.character, subject.rig, muscles)
-    return KeyedActivation(muscles, curves, others), found.notes()
+    rest = Constant(np.zeros(len(muscles)))
+    alone = rest if others == "rest" else rig_activation(subject.character, subject.rig, muscles)
+    return KeyedActivation(muscles, curves, alone), found.notes(
+        "rest" if others == "rest" else "follow the joints"
+    )
