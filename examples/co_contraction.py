@@ -18,7 +18,7 @@ import numpy as np
 from ecorche.io.opensim_storage import write_table
 
 SECONDS, RATE = 3.0, 60.0
-ELBOW, SHOULDER = 95.0, 10.0
+ELBOW, SHOULDER = 45.0, -10.0
 """Where the arm is held [degrees]."""
 TABLE = """channel,muscle,side
 biceps,BIClong,

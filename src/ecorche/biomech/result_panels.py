@@ -119,7 +119,7 @@ def muscle_sections(tables: ResultTables) -> list[Section]:
             if name in tables.measured
         ]
         agreed = [
-            f"r = {_correlation(tables.activation[name], tables.measured[name]):.2f}".replace("-", "−")
+            f"r {_correlation(tables.activation[name], tables.measured[name]):.2f}".replace("-", "−")
             for name in own
             if name in tables.measured
         ]
@@ -127,7 +127,7 @@ def muscle_sections(tables: ResultTables) -> list[Section]:
         known = meant_by(base)[0]
         title = ", ".join((known.muscle, *known.parts[:1]))
         title = base if title.replace(" ", "_") == base.lower() else f"{title} ({base})"
-        told = f"activation and EMG: {', '.join(agreed)}" if agreed else ""
+        told = f"EMG {', '.join(agreed)}" if agreed else ""
         panel = Panel(title, "activation [0 to 1]", tuple(curves), (0.0, 1.0), told=told)
         groups.setdefault(muscle_group(base), []).append(panel)
     return [Section(group, tuple(groups[group])) for group in sorted(groups, key=group_order)]

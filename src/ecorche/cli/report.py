@@ -54,7 +54,7 @@ def report(
     preroll: float = PREROLL,
     quiet: bool = typer.Option(False, "-q", "--quiet", help="Print problems only."),
 ) -> None:
-    """Make one HTML file that shows body, activations, EMG, moments and errors together, and opens anywhere."""
+    """Make one HTML file that shows body, activations, EMG, moments and errors together."""
     import numpy as np
 
     from ecorche.base.files import require_folder

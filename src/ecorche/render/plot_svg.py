@@ -13,8 +13,8 @@ from ecorche.biomech.result_panels import Panel
 
 Floats = npt.NDArray[np.float64]
 
-WIDTH, HEIGHT = 320, 158
-LEFT, RIGHT, TOP, BOTTOM = 46, 8, 16, 32
+WIDTH, HEIGHT = 270, 150
+LEFT, RIGHT, TOP, BOTTOM = 44, 12, 15, 30
 """Of the frame in which curves are drawn, in the plot's own units; the page's script knows them too."""
 
 
