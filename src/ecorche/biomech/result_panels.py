@@ -18,7 +18,7 @@ from ecorche.biomech.muscle_names import meant_by, side_of
 from ecorche.biomech.tensions import TOLD
 
 Floats = npt.NDArray[np.float64]
-Kind = Literal["right", "left", "middle", "emg", "reserve"]
+Kind = Literal["right", "left", "middle", "extra", "emg", "reserve"]
 
 RMS_ERROR, WORST_ERROR = 20.0, 40.0
 """Of markers [mm]: what OpenSim's guide takes for a good fit."""
@@ -202,7 +202,7 @@ def trust_section(model: MusculoskeletalModel, tables: ResultTables) -> Section 
             Panel(
                 "Marker error",
                 "distance [mm]",
-                (Curve("rms", "right", rms), Curve("largest", "left", worst)),
+                (Curve("rms", "middle", rms), Curve("largest", "extra", worst)),
                 guides=((RMS_ERROR, "rms 20 mm"), (WORST_ERROR, "largest 40 mm")),
                 flagged=bool(rms.max() > RMS_ERROR or worst.max() > WORST_ERROR),
             )

@@ -97,7 +97,7 @@ def render_layers(
         name: film_frames(t.frames.times, rate, path) if moving else _numbers(frame, t)
         for name, t in takes.items()
     }
-    bars = _bars(takes, numbers, layers, focus, scale)
+    bars = shared_bars(takes, numbers, layers, focus, scale)
     made = {
         (name, layer): t.layer(layer, colouring=colouring, bar=bars.get(layer))
         for name, t in takes.items()
@@ -226,7 +226,7 @@ class _Sheet:
         return with_bars(page, [bar.drawn(2 * caption_height(pictures[0].shape[0])) for bar in bars])
 
 
-def _bars(
+def shared_bars(
     takes: Mapping[str, Layers],
     numbers: Mapping[str, Sequence[int]],
     layers: Sequence[str],

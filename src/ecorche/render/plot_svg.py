@@ -67,10 +67,10 @@ def plot(panel: Panel, axis: TimeAxis) -> str:
         parts.append(f'<text class="tick mid" x="{x:.1f}" y="{TOP - 4}">{html.escape(letters)}</text>')
     for value, words in panel.guides:
         if low <= value <= high:
+            below = y(value) < TOP + 12  # where letters of marks stand
+            at = y(value) + (9 if below else -3)
             parts.append(f'<path class="guide" d="M{LEFT} {y(value):.1f}H{right}"/>')
-            parts.append(
-                f'<text class="tick end" x="{right - 2}" y="{y(value) - 3:.1f}">{html.escape(words)}</text>'
-            )
+            parts.append(f'<text class="tick end" x="{right - 2}" y="{at:.1f}">{html.escape(words)}</text>')
     for curve in panel.curves:
         path = _path(np.linspace(LEFT, right, len(curve.values)), curve.values, y)
         if curve.kind == "emg":

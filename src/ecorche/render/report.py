@@ -21,6 +21,7 @@ from ecorche.base.web_page import data_uri, write_page
 from ecorche.biomech.result_panels import Check, Curve, Panel, Section
 from ecorche.render.colour_bar import ColourBar
 from ecorche.render.focus import Focus
+from ecorche.render.layer_sheet import shared_bars
 from ecorche.render.layers import Layers
 from ecorche.render.plot_svg import TimeAxis, plot
 from ecorche.render.sheet import require_pillow
@@ -101,9 +102,12 @@ def filmstrips(
     numbers = nearest_frames(body.frames.times, np.asarray(times, np.float64))
     frames = body.frames if body.plain is None else body.plain
     setting = set_up(body.result, frames, numbers, size or PIXELS, view, fine=False, focus=focus)
+    for name in layers:
+        body.require(name)
+    bars = shared_bars({"": body}, {"": numbers}, layers, focus, None)
     found: list[Filmstrip] = []
     for name in layers:
-        layer = body.layer(name, colouring="activation")
+        layer = body.layer(name, colouring="activation", bar=bars.get(name))
         pictures = []
         for picture in shots(setting, layer):
             pictures.append(_compressed(picture))
