@@ -90,6 +90,10 @@ def report(
     if emg is not None and emg_table is not None:
         found = read_measured_activation(emg, emg_table, names, times)
         notes += found.notes
+        notes.append(
+            "r is the correlation of activation and EMG in the time shown; where this EMG drew the activations"
+            " (solve --emg) it is no test of them"
+        )
         measured = {
             name: found.activation[:, k]
             for k, name in enumerate(names)
