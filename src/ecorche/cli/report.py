@@ -91,7 +91,7 @@ def report(
         found = read_measured_activation(emg, emg_table, names, times)
         notes += found.notes
         notes.append(
-            "r is the correlation of activation and EMG in the time shown; where this EMG drew the activations"
+            "r is the correlation of activation and EMG in the time shown; where this EMG drew activations"
             " (solve --emg) it is no test of them"
         )
         measured = {
