@@ -200,6 +200,13 @@ def exchanged(markers: MarkerRecording, one: str, other: str, frames: slice = sl
     return replace(markers, positions=positions)
 
 
+def test_a_limb_does_not_stay_the_wrong_way_round(walker: OpensimModel, walk: MarkerRecording) -> None:
+    """From the model's own pose the left elbow straightened to its limit, the arm turned by 86 degrees."""
+    found = inverse_kinematics(walker, walk.between(0.2, 0.22))
+    assert np.degrees(found.of("elbow_flex_l")).min() > 30.0
+    assert found.rms.max() < 0.016  # metres; 0.022 the wrong way round
+
+
 @pytest.mark.parametrize(("one", "other"), [("R.Knee", "L.Knee"), ("R.SH1", "R.SH3"), ("L.Elbow", "L.Wrist")])
 def test_exchanged_markers_are_named(
     walker: OpensimModel, walk: MarkerRecording, one: str, other: str

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from conftest import ROOT
 from osim_models import opensim_package
+from test_docs import _follow
 
 
 def test_the_program_of_the_page_runs(
@@ -31,3 +34,19 @@ def test_the_program_of_the_page_runs(
     assert re.search(r"knee: up to \d\d N m", said)
     assert "Left at the root: " in said
     assert "exchanged" not in said
+
+
+def test_the_arm_of_the_page_tenses(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("pyvista")
+    monkeypatch.chdir(tmp_path)
+    shutil.copy(data / "human" / "male_muscular_cmu_mb.glb", tmp_path / "man.glb")
+    shutil.copy(data / "arm26" / "arm26.osim", tmp_path / "arm26.osim")
+    subprocess.run([sys.executable, ROOT / "examples" / "co_contraction.py"], check=True, timeout=60)
+    page = (ROOT / "docs" / "musculoskeletal.md").read_text()
+    (section,) = re.findall(r"^## An arm that tenses.*?(?=^## )", page, flags=re.MULTILINE | re.DOTALL)
+    with opensim_package(tmp_path):
+        assert len(_follow(section, tmp_path)) == 4
+    assert (tmp_path / "co_contraction.png").stat().st_size > 50_000
+    told = (tmp_path / "tensed.html").read_text(encoding="utf-8")
+    assert "perimeter since the first frame [mm]" in told
+    assert "activation [0 to 1]" in told

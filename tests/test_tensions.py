@@ -202,7 +202,7 @@ def test_what_muscles_cannot_make_is_taken_by_reserves_and_named() -> None:
         "elbow: a reserve makes up to 20 N·m, 29% of the largest torque (frame 0): muscles are too weak,"
         " or needed elsewhere",
         "knee: a reserve makes up to 8 N·m, 40% of the largest torque (frame 0): no muscle turns it that way",
-        "jaw: a reserve makes up to 5 N·m, 100% of the largest torque (frame 0): no muscle crosses it",
+        "no muscle crosses jaw (5 N·m): reserves make up to so much there, all of it",
     )
     assert found.activation[0] == pytest.approx([1.0, 0.0, 0.0])
 

@@ -6,16 +6,14 @@ the radius that it has along its path when slack, tense, short and long.
 
 from __future__ import annotations
 
-import base64
 import html
 import io
 import os
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ecorche.base.files import whole_file
+from ecorche.base.web_page import data_uri, write_page
 from ecorche.biomech.marker_distances import Compared, spindles_of
 from ecorche.document.identified_spec import IdentifiedSpec
 from ecorche.errors import MissingPackageError
@@ -46,12 +44,7 @@ def write_report(
         parts.append(f"<h2>{html.escape(motion)}</h2>{_told(distances)}{_histogram(distances)}")
     parts += ["<h2>Before and after, muscle by muscle</h2>", _bars(identified), _table(identified)]
     parts += ["<h2>Radius along the path</h2>", _radii(identified), _left_out(identified)]
-    page = (
-        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{html.escape(name)}</title>'
-        f"<style>{STYLE}</style></head><body>{''.join(parts)}</body></html>\n"
-    )
-    with whole_file(Path(path)) as partial:
-        partial.write_text(page, encoding="utf-8")
+    write_page(path, name, f"<style>{STYLE}</style>", "".join(parts))
 
 
 def _summary(identified: IdentifiedSpec) -> str:
@@ -189,5 +182,4 @@ def _panels(rows: int, columns: int, size: tuple[float, float]) -> tuple[Any, li
 def _picture(figure: Any, alt: str) -> str:
     content = io.BytesIO()
     figure.savefig(content, format="png", dpi=110, metadata={"Software": None})
-    data = base64.b64encode(content.getvalue()).decode("ascii")
-    return f'<p><img alt="{html.escape(alt)}" src="data:image/png;base64,{data}"></p>'
+    return f'<p><img alt="{html.escape(alt)}" src="{data_uri(content.getvalue(), "image/png")}"></p>'

@@ -154,9 +154,8 @@ def _notes(
     weight = sum(body.mass for body in model.bodies) * float(np.linalg.norm(model.gravity))
     share = 100.0 * force / weight if weight > 0.0 else float("nan")
     said = [f"Left at the root: {force:.0f} N ({share:.1f} % of the weight) and {moment:.1f} N m, rms."]
-    large = np.linalg.norm(forces, axis=1) > MISSING * weight
-    runs = [(a, b) for a, b in _runs(large) if times[b] - times[a] >= CONTACT]
-    if weight > 0.0 and runs:
+    runs = unmeasured_contacts(times, forces, weight)
+    if runs:
         most = max(float(np.linalg.norm(forces[a : b + 1], axis=1).max()) for a, b in runs)
         spans = ", ".join(f"{times[a]:.2f} to {times[b]:.2f} s" for a, b in runs)
         why = "a ground force is missing or wrong" if measured else "no ground force was given"
@@ -165,6 +164,15 @@ def _notes(
             "Moments of joints between the ground and the root are not to be trusted there."
         )
     return said
+
+
+def unmeasured_contacts(times: Floats, forces: Floats, weight: float) -> list[tuple[int, int]]:
+    """First and last frame of each stretch in which the ground must have carried the body unmeasured.
+
+    ``forces`` are those left at the root [N], (frames, axes); ``weight`` is the body's [N].
+    """
+    large = np.linalg.norm(forces, axis=1) > MISSING * weight
+    return [(a, b) for a, b in _runs(large) if weight > 0.0 and times[b] - times[a] >= CONTACT]
 
 
 def _runs(flags: npt.NDArray[np.bool_]) -> list[tuple[int, int]]:

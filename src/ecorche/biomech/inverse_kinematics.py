@@ -240,14 +240,29 @@ def _first_pose(fit: MarkerFit, measured: Floats, start: Floats | None) -> Float
 def settled(fit: MarkerFit, start: Floats, measured: Floats) -> Floats:
     """A frame solved from a pose, and once more from the model's own pose at the root found: the better one.
 
-    On a long way limbs can wind themselves up; from the root found the way is short.
+    On a long way limbs can wind themselves up; from the root found the way is short. A joint that ends at its
+    limit, as a straight elbow, may hold a whole limb the wrong way round: then it is tried bent half-way too.
     """
+    coordinates = fit.model.coordinates
     first = fit.solve(start, measured)
     fresh = fit.model.defaults()
-    for k, coordinate in enumerate(fit.model.coordinates):
+    for k, coordinate in enumerate(coordinates):
         if coordinate.name in fit.model.root:
             fresh[k] = first[k]
-    return min((first, fit.solve(fresh, measured)), key=lambda pose: fit.cost(pose, measured))
+    best = min((first, fit.solve(fresh, measured)), key=lambda pose: fit.cost(pose, measured))
+    stuck = [
+        k
+        for k, c in enumerate(coordinates)
+        if c.name not in fit.model.root
+        and not c.locked
+        and not c.low < best[k] < c.high
+        and np.isfinite([c.low, c.high]).all()
+    ]
+    if not stuck:
+        return best
+    for k in stuck:
+        fresh[k] = 0.5 * (coordinates[k].low + coordinates[k].high)
+    return min((best, fit.solve(fresh, measured)), key=lambda pose: fit.cost(pose, measured))
 
 
 def _gaps(fit: MarkerFit, measured: Floats) -> list[str]:
@@ -277,8 +292,8 @@ def _lying(fit: MarkerFit, measured: Floats) -> list[str]:
     if model.argmax() != up or seen[up] > LYING * model[up] or seen.max() < 2.0 * seen[up]:
         return []
     return [
-        f"The markers reach {seen[up]:.2f} m along gravity, the model's {model[up]:.2f} m: if the body does not"
-        " lie, the recording has another axis up."
+        f"The markers reach {seen[up]:.2f} m along gravity, the model's {model[up]:.2f} m: if the body does"
+        " not lie, the recording has another axis up."
     ]
 
 

@@ -70,8 +70,8 @@ class MuscleMap:
         order = np.argsort(-self.shares[row], kind="stable")
         return {self.model[k]: float(self.shares[row, k]) for k in order if self.shares[row, k] > 0.0}
 
-    def notes(self) -> tuple[str, ...]:
-        """What a person should know: who was found otherwise than by name, and who has nobody."""
+    def notes(self, alone_do: str = "follow the joints") -> tuple[str, ...]:
+        """What a person should know: who was found otherwise than by name, who has nobody, what these do."""
         alone = [name for name, has in zip(self.rig, self.matched, strict=True) if not has]
         unused = [
             name for name, used in zip(self.model, self.shares.sum(axis=0) > 0.0, strict=True) if not used
@@ -84,7 +84,7 @@ class MuscleMap:
                 taken = ", ".join(f"{one} {share:.0%}" for one, share in self.taken(row).items())
                 told.append(f"{name!r} by place: {taken}, {1e3 * self.distance[row]:.0f} mm from it")
         if alone:
-            told.append(f"the model has none for {listed(alone, 4)}: they follow the joints")
+            told.append(f"the model has none for {listed(alone, 4)}: they {alone_do}")
         if unused:
             told.append(f"the rig has none for {listed(unused, 4)}: they pull, and do not show")
         return tuple(told)

@@ -176,16 +176,17 @@ def muscle_tensions(
 def _notes(
     coordinates: Sequence[str], left: Floats, share: Floats, able: Floats, driven: npt.NDArray[np.bool_]
 ) -> tuple[str, ...]:
-    """In words, what reserves had to do and why."""
-    notes = []
+    """In words, what reserves had to do and why; joints without muscles in one sentence."""
+    notes, bare = [], []
     for c, name in enumerate(coordinates):
         if not driven[c] or share[c] <= TOLD:
             continue
         frame = int(np.argmax(np.abs(left[:, c])))
         torque, pulls = left[frame, c], able[frame if len(able) > 1 else 0, :, c]
         if not able[..., c].any():
-            why = "no muscle crosses it"
-        elif not (pulls * torque > 0.0).any():
+            bare.append(f"{name} ({abs(torque):.3g} N·m)")
+            continue
+        if not (pulls * torque > 0.0).any():
             why = "no muscle turns it that way"
         else:
             why = "muscles are too weak, or needed elsewhere"
@@ -193,6 +194,8 @@ def _notes(
             f"{name}: a reserve makes up to {abs(torque):.3g} N·m, {share[c]:.0%} of the largest torque"
             f" (frame {frame}): {why}"
         )
+    if bare:
+        notes.append(f"no muscle crosses {', '.join(bare)}: reserves make up to so much there, all of it")
     return tuple(notes)
 
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import typer
 
-from ecorche.cli.activation import ACTIVATION, WITHOUT_MUSCLES, activation_source
+from ecorche.cli.activation import ACTIVATION, WITHOUT_MUSCLES
 from ecorche.cli.coupling import COUPLING, require_rig_for, with_coupling
 from ecorche.cli.dynamics import DYNAMICS, PREROLL, Swing
-from ecorche.cli.model_results import ACTIVATIONS, COORDINATES, MODEL, MUSCLE_MAP, model_results
+from ecorche.cli.model_results import ACTIVATIONS, COORDINATES, MODEL, MUSCLE_MAP, GivenResults, what_moves
 from ecorche.cli.options import MESH, MORPH_TARGETS, TANGENTS, USD_AS, UsdAs
 
 
@@ -87,12 +87,10 @@ def bake(
     from ecorche.body.perform import perform
     from ecorche.cli.options import counted, frame_range, joint_mapping, progress_bar, report_to, use_threads
     from ecorche.cli.subject import (
-        clip_note,
         line_notes,
         read_subject,
         require_not_read,
         skin_notes,
-        subject_motion,
         weights_found,
     )
     from ecorche.errors import WriteError
@@ -107,18 +105,13 @@ def bake(
     names, motion_names = joint_mapping(mapping), joint_mapping(motion_mapping)
     subject = read_subject(character)
     require_not_read(output, subject.character, motion)
-    said = {"--motion": motion, "--clip": clip, "--activation": activation if activations else None}
-    results = model_results(model, coordinates, activations, muscle_map, subject, said)
-    chosen = subject_motion(subject.character, motion, clip) if results is None else results.motion
-    source = None if without_muscles else activation_source(activation, subject)
-    if results is not None and results.activation is not None and not without_muscles:
-        source = results.activation
-    motion_names = motion_names or (None if results is None else results.mapping)
+    results = GivenResults(model, coordinates, activations, muscle_map)
+    moves = what_moves(subject, motion, clip, activation, results, without_muscles=without_muscles)
     rig = require_rig_for(coupling, subject.rig, without_muscles)
     rig = None if rig is None else with_coupling(rig, coupling, subject.character)
     performance = perform(
         subject.character,
-        chosen,
+        moves.motion,
         feet=feet.value,
         rate=rate,
         frames=kept,
@@ -126,9 +119,9 @@ def bake(
         limits=limits or None,
         skinning=None if skinning is None else skinning.value,
         mapping=names,
-        source_mapping=motion_names,
+        source_mapping=motion_names or moves.mapping,
         muscles=not without_muscles,
-        activation=source,
+        activation=moves.activation,
         dynamics=dynamics.value,
         preroll=preroll,
         samples=samples,
@@ -177,8 +170,7 @@ def bake(
     if subject.rig is None and character is not None and character.with_suffix(".ecorche").exists():
         beside = character.with_suffix(".ecorche")
         typer.echo(f"note: skinned without muscles; its rig lies beside it: ecorche bake {beside} …")
-    told_of = clip_note(subject.character, chosen, clip) if results is None else results.notes
-    for note in told_of:
+    for note in moves.notes:
         typer.echo(f"note: {note}")
     for report in (performance.retargeting, performance.limits):
         if report is not None:

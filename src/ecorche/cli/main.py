@@ -19,6 +19,7 @@ from ecorche.cli import (
     muscles,
     rebind,
     render,
+    report,
     rig,
     sample,
     scale,
@@ -91,6 +92,7 @@ for _verb in (
     curves.activation,
     scale.scale,
     solve.solve,
+    report.report,
 ):
     app.command()(_guarded(_verb))
 

@@ -1,10 +1,10 @@
-"""`--model`, `--coordinates`, `--activations`: what OpenSim or MuJoCo have solved already, on a character."""
+"""`--model`, `--coordinates`, `--activations`, `--muscle-map`: results of a model, on a character."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import typer
 
@@ -25,8 +25,17 @@ ACTIVATIONS: Any = typer.Option(
     None, help="With --model: activations of its muscles (.sto, .csv), put on those of the rig."
 )
 MUSCLE_MAP: Any = typer.Option(
-    None, help="With --activations: a CSV with muscle,model that says whose activation a muscle shows."
+    None, help="With activations: a CSV with muscle,model that says whose activation a muscle shows."
 )
+
+
+class GivenResults(NamedTuple):
+    """The files of the four options above; None where one was not given."""
+
+    model: Path | None
+    coordinates: Path | None
+    activations: Path | None
+    muscle_map: Path | None = None
 
 
 class ModelResults(NamedTuple):
@@ -45,27 +54,70 @@ class ModelResults(NamedTuple):
     notes: tuple[str, ...]
 
 
-def model_results(
-    model: Path | None,
-    coordinates: Path | None,
-    activations: Path | None,
-    muscle_map: Path | None,
+class Moves(NamedTuple):
+    """How a character moves and how active its muscles are, by whatever a person said.
+
+    Attributes:
+        motion: None for the character's baked frames or bind.
+        mapping: Canonical names of the motion's joints, where they are not recognised.
+        activation: None where the rig's own shall be taken.
+        notes: What a person should know.
+    """
+
+    motion: Motion | None
+    mapping: dict[str, str] | None
+    activation: ActivationSource | None
+    notes: tuple[str, ...]
+
+
+def what_moves(
     subject: Subject,
-    others: Mapping[str, object],
+    motion: Path | None,
+    clip: str | None,
+    activation: str | None,
+    given: GivenResults,
+    *,
+    without_muscles: bool = False,
+) -> Moves:
+    """A motion and an activation from files and clips, or a model's results in their place."""
+    from ecorche.cli.activation import activation_source
+    from ecorche.cli.subject import clip_note, subject_motion
+
+    said = {"--motion": motion, "--clip": clip, "--activation": activation if given.activations else None}
+    results = model_results(given, subject, said)
+    source = None if without_muscles else activation_source(activation, subject)
+    if results is None:
+        chosen = subject_motion(subject.character, motion, clip)
+        return Moves(chosen, None, source, tuple(clip_note(subject.character, chosen, clip)))
+    if results.activation is not None and not without_muscles:
+        source = results.activation
+    return Moves(results.motion, results.mapping, source, results.notes)
+
+
+def model_results(
+    given: GivenResults,
+    subject: Subject,
+    said_too: Mapping[str, object],
+    *,
+    others: Literal["rig", "rest"] = "rig",
 ) -> ModelResults | None:
-    """Results that were asked for; None where none were. ``others`` are options that say the same."""
+    """Results that were asked for; None where none were.
+
+    ``said_too`` are options that say the same. Muscles that the model has not do what the rig says, or rest.
+    """
+    model, coordinates, activations, muscle_map = given
     if model is None:
-        for option, given in (
+        for option, said_alone in (
             ("--coordinates", coordinates),
             ("--activations", activations),
             ("--muscle-map", muscle_map),
         ):
-            if given is not None:
+            if said_alone is not None:
                 raise EcorcheError(
                     "whose they are is not said", where=option, remedy="Give the model: --model FILE"
                 )
         return None
-    for option, said in others.items():
+    for option, said in said_too.items():
         if said is not None:
             raise EcorcheError(
                 "the model's results say that already", where=option, remedy="Leave out this, or --model"
@@ -89,12 +141,16 @@ def model_results(
                 "there is nothing to put on muscles", where="--muscle-map", remedy="Give --activations FILE"
             )
         return ModelResults(motion, mapping, None, notes)
-    source, told = _activation(activations, muscle_map, read, subject)
+    source, told = _activation(activations, muscle_map, read, subject, others)
     return ModelResults(motion, mapping, source, (*notes, *told))
 
 
 def _activation(
-    path: Path, by_hand: Path | None, model: MusculoskeletalModel, subject: Subject
+    path: Path,
+    by_hand: Path | None,
+    model: MusculoskeletalModel,
+    subject: Subject,
+    others: Literal["rig", "rest"],
 ) -> tuple[ActivationSource, tuple[str, ...]]:
     """Activations of a model's muscles as those of a rig's."""
     from ecorche.base.names import suggestion
@@ -102,7 +158,7 @@ def _activation(
     from ecorche.body.muscles import rig_activation
     from ecorche.cli.activation import all_muscles
     from ecorche.io.activation import read_activation
-    from ecorche.muscles.activation import Curves
+    from ecorche.muscles.activation import Constant, Curves
     from ecorche.muscles.keyed_activation import KeyedActivation
 
     if subject.rig is None or subject.rig.spec.muscles.count == 0:
@@ -139,8 +195,10 @@ def _activation(
     times = np.unique(np.concatenate([when for when, _ in given.values()]))
     active = np.clip(found.activation(Curves(list(given.values()), "linear").at(times)), 0.0, 1.0)
     curves = {name: (times, active[:, k]) for k, name in enumerate(found.rig) if found.matched[k]}
-    others = rig_activation(subject.character, subject.rig, muscles)
-    return KeyedActivation(muscles, curves, others), (*found.notes(), *told)
+    rest = Constant(np.zeros(len(muscles)))
+    alone = rest if others == "rest" else rig_activation(subject.character, subject.rig, muscles)
+    about = found.notes("rest" if others == "rest" else "follow the joints")
+    return KeyedActivation(muscles, curves, alone), (*about, *told)
 
 
 def _places(

@@ -1,14 +1,32 @@
-"""Measured markers, as commands take them."""
+"""Measured markers, ground forces and muscle activity, as commands take them."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ecorche.errors import EcorcheError
 
 if TYPE_CHECKING:
-    from ecorche.base.recordings import MarkerRecording
+    import numpy as np
+    import numpy.typing as npt
+
+    from ecorche.base.recordings import ForceRecording, MarkerRecording
+
+    Floats = npt.NDArray[np.float64]
+
+
+class MeasuredActivation(NamedTuple):
+    """Muscle activity of a recording, on a model's muscles.
+
+    Attributes:
+        activation: 0 to 1, NaN where nothing was measured, (frames, muscles).
+        notes: What was done to the channels; those treated alike in one sentence.
+    """
+
+    activation: Floats
+    notes: tuple[str, ...]
 
 
 def read_markers(path: Path, up: str, start: float | None, end: float | None) -> MarkerRecording:
@@ -33,3 +51,67 @@ def read_markers(path: Path, up: str, start: float | None, end: float | None) ->
         first = float(markers.times[0]) if start is None else start
         markers = markers.between(first, float(markers.times[-1]) if end is None else end)
     return markers
+
+
+def read_ground_forces(path: Path, up: str = "y") -> tuple[ForceRecording, ...]:
+    """Forces of OpenSim's .xml of external loads or of the plates of a .c3d file, +Y up."""
+    from ecorche.base.recordings import Y_UP_FROM_Z_UP
+
+    if path.suffix.lower() == ".xml":
+        from ecorche.io.external_loads import read_external_loads
+
+        return read_external_loads(path)
+    if path.suffix.lower() == ".c3d":
+        from ecorche.io.c3d import read_c3d
+
+        plates = read_c3d(path).plates
+        return tuple(one.turned(Y_UP_FROM_Z_UP) if up == "z" else one for one in plates)
+    raise EcorcheError(
+        "holds no ground forces", where=path, remedy="Give OpenSim's .xml of external loads, or a .c3d file"
+    )
+
+
+def require_table(emg: Path | None, table: Path | None) -> None:
+    """Refuse a recording of muscle activity without the table of its channels, and a table alone."""
+    if (emg is None) != (table is None):
+        raise EcorcheError(
+            "a recording and its table belong together",
+            where="--emg, --emg-table",
+            remedy="Give both: which channel lies on which muscle nobody can guess",
+        )
+
+
+def read_measured_activation(
+    path: Path, table: Path, muscles: Sequence[str], times: Floats
+) -> MeasuredActivation:
+    """Activity of a .sto or .c3d file at some times [s] on named muscles, by a table of its channels."""
+    import numpy as np
+
+    from ecorche.biomech.emg import envelopes, measured_activation, read_placements
+    from ecorche.io.opensim_storage import read_table
+
+    if path.suffix.lower() == ".c3d":
+        from ecorche.io.c3d import read_c3d
+
+        analog = read_c3d(path).analog
+        if analog is None:
+            raise EcorcheError("holds no analogue channels", where=path, remedy="Give another file of EMG")
+        when, columns = analog.times, dict(zip(analog.names, analog.values.T, strict=True))
+    else:
+        read = read_table(path)
+        when, columns = read.times, dict(read.columns)
+    placements = read_placements(table)
+    used = list(dict.fromkeys(one.channel for one in placements if one.channel in columns))
+    if not used:
+        raise EcorcheError(
+            "none of its channels is one of the recording's",
+            where=table,
+            remedy=f"The recording has {', '.join(list(columns)[:6])}",
+        )
+    emg = envelopes(when, np.stack([columns[name] for name in used], axis=1), used)
+    alike: dict[str, list[str]] = {}
+    for note in emg.notes:
+        channel, _, what = note.partition(": ")
+        alike.setdefault(what, []).append(channel)
+    notes = tuple(f"{', '.join(channels)}: {what}" for what, channels in alike.items())
+    return MeasuredActivation(measured_activation(emg, placements, muscles, times), notes)

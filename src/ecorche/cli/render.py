@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from ecorche.cli.activation import ACTIVATION, WITHOUT_MUSCLES, activation_source
+from ecorche.cli.activation import ACTIVATION, WITHOUT_MUSCLES
 from ecorche.cli.coupling import COUPLING, require_rig_for, with_coupling
 from ecorche.cli.dynamics import DYNAMICS, PREROLL, Swing
+from ecorche.cli.model_results import ACTIVATIONS, COORDINATES, MODEL, MUSCLE_MAP, GivenResults, what_moves
 
 if TYPE_CHECKING:
     from ecorche.body.take import Take
@@ -45,8 +46,9 @@ def render(
     ),
     layers: str | None = typer.Option(
         None,
-        help="plain, muscles, result, difference, superimposed, and of muscles found in the skin sections and"
-        " ellipses; or several: a row each, of one view side by side. A rig's; else there is only plain.",
+        help="plain, muscles, result, difference, perimeter, superimposed, and of muscles found in the skin"
+        " sections and ellipses; or several: a row each, of one view side by side. A rig's; else only"
+        " plain, and perimeter.",
     ),
     view: str = typer.Option(
         "three_quarter",
@@ -66,9 +68,13 @@ def render(
     ),
     scale: float | None = typer.Option(
         None,
-        help="Displacement at the ends of the difference's colour bar, in millimetres. Default: all of it.",
+        help="End of the colour bar of difference or perimeter, in millimetres. Default: all of it.",
     ),
     activation: str | None = ACTIVATION,
+    model: Path | None = MODEL,
+    coordinates: Path | None = COORDINATES,
+    activations: Path | None = ACTIVATIONS,
+    muscle_map: Path | None = MUSCLE_MAP,
     without_muscles: bool = WITHOUT_MUSCLES,
     coupling: list[str] = COUPLING,
     dynamics: Swing = DYNAMICS,
@@ -82,7 +88,7 @@ def render(
     from ecorche.base.files import require_folder
     from ecorche.body.perform import perform
     from ecorche.cli.options import listed, picture_size
-    from ecorche.cli.subject import clip_note, line_notes, read_subject, skin_notes, subject_motion
+    from ecorche.cli.subject import line_notes, read_subject, skin_notes
     from ecorche.errors import EcorcheError
 
     _refuse_impossible(output, frame, sheet)
@@ -95,15 +101,17 @@ def render(
 
     part = None if focus is None else Focus(listed(focus, "--focus"), radius)
     subject = read_subject(file)
-    chosen = subject_motion(subject.character, motion, clip)
+    results = GivenResults(model, coordinates, activations, muscle_map)
+    moves = what_moves(subject, motion, clip, activation, results, without_muscles=without_muscles)
     rig = require_rig_for(coupling, subject.rig, without_muscles)
     rig = None if rig is None else with_coupling(rig, coupling, subject.character)
     take = perform(
         subject.character,
-        chosen,
+        moves.motion,
         rig=rig,
+        source_mapping=moves.mapping,
         muscles=not without_muscles,
-        activation=None if without_muscles else activation_source(activation, subject),
+        activation=moves.activation,
         dynamics=dynamics.value,
         preroll=preroll,
     ).take
@@ -121,7 +129,7 @@ def render(
 
             shown = Layers(take, found=lambda: found_in_skin(subject.character, rig))
         _draw_layers(output, shown, asked, frame, sheet, views, pixels, part, colour, scale, skeleton)
-    for note in (*clip_note(subject.character, chosen, clip), *line_notes(take), *skin_notes(take)):
+    for note in (*moves.notes, *line_notes(take), *skin_notes(take)):
         typer.echo(f"note: {note}")
     typer.echo(str(output))
 

@@ -9,22 +9,27 @@ from typing import TYPE_CHECKING
 import typer
 
 from ecorche.cli.marker_places import MARKER_PLACES
+from ecorche.cli.recordings import require_table
 from ecorche.errors import EcorcheError
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from ecorche.base.recordings import ForceRecording
     from ecorche.biomech.inverse_kinematics import MarkerMotion
     from ecorche.biomech.model import MusculoskeletalModel
     from ecorche.biomech.solve import Solved
-    from ecorche.biomech.tensions import Wanted
 
     Floats = npt.NDArray[np.float64]
 
-FILES = ("coordinates.sto", "moments.sto", "forces.sto", "activations.sto")
-"""What is written: poses in radians, joint moments, tendon forces, activations."""
+FILES = ("coordinates.sto", "moments.sto", "forces.sto", "activations.sto", "reserves.sto")
+"""What is written: poses in radians, joint moments, tendon forces, activations, what muscles lack."""
+MARKER_ERRORS = "marker_errors.sto"
+"""And of markers, their distance from the model's over time [m], with the columns that OpenSim's has."""
+
+
+FAR_OFF = 0.04
+"""A marker so far from its place [m] makes names be looked at; OpenSim's guide for a good fit is the same."""
 
 
 class CostOf(StrEnum):
@@ -64,17 +69,17 @@ def solve(
     quiet: bool = typer.Option(False, "-q", "--quiet", help="Print problems only."),
 ) -> None:
     """Find poses, joint moments and the work of every muscle, and write them as OpenSim reads them."""
-    from dataclasses import replace
-
     import numpy as np
 
     from ecorche.biomech.inverse_kinematics import inverse_kinematics
+    from ecorche.biomech.marker_labels import wrong_labels
     from ecorche.biomech.model import upright_from
     from ecorche.biomech.read_model import read_model
     from ecorche.biomech.solve import solve_muscles
+    from ecorche.biomech.tensions import Wanted
     from ecorche.cli import marker_places as given
     from ecorche.cli.options import progress_bar, report_to
-    from ecorche.cli.recordings import read_markers
+    from ecorche.cli.recordings import read_ground_forces, read_markers, read_measured_activation
 
     _require_said(markers, coordinates, emg, emg_table, output)
     if emg is None and (emg_synergies or emg_delay):
@@ -84,22 +89,28 @@ def solve(
     places, about_places = given.marker_places(model, marker_places)
     read = read_model(model, places)
     told: list[str] = [*read.notes, *about_places]
+    motion: MarkerMotion | None = None
     from_upright = upright_from(read).T
-    ground = () if forces is None else tuple(one.turned(from_upright) for one in _ground(forces, up))
+    ground = () if forces is None else read_ground_forces(forces, up)
+    ground = tuple(one.turned(from_upright) for one in ground)
     if markers is not None:
         recorded = read_markers(markers, up, start, end).turned(from_upright)
-        motion = inverse_kinematics(read, recorded, weights=_numbers(weight, "--weight") or None)
+        counted = _numbers(weight, "--weight") or None
+        motion = inverse_kinematics(read, recorded, weights=counted)
         times, q = motion.times, motion.q
         told += _of_markers(motion)
+        if motion.worst.max() > FAR_OFF:
+            told += [str(wrong) for wrong in wrong_labels(read, recorded, motion, counted)]
     else:
         assert coordinates is not None  # one of the two is required
         times, q, notes = _from_table(read, coordinates, start, end)
         told += notes
     wanted = None
     if emg is not None and emg_table is not None:
-        wanted, done = _wanted(read, emg, emg_table, times - emg_delay)
-        wanted = replace(wanted, weight=emg_weight, synergies=_counts(emg_synergies))
-        told += done
+        muscles = [muscle.name for muscle in read.muscles]
+        measured = read_measured_activation(emg, emg_table, muscles, times - emg_delay)
+        wanted = Wanted(measured.activation, emg_weight, _counts(emg_synergies))
+        told += measured.notes
     with progress_bar() as bar:
         solved = solve_muscles(
             read,
@@ -114,7 +125,7 @@ def solve(
             wanted=wanted,
             progress=report_to(bar),
         )
-    _write(output, read, solved)
+    _write(output, read, solved, motion)
     for note in (*told, *solved.notes):
         typer.echo(f"note: {note}")
     if quiet:
@@ -123,11 +134,9 @@ def solve(
     top = np.argsort(-active.max(axis=0))[:5]
     hardest = ", ".join(f"{read.muscles[k].name} {active[:, k].max():.2f}" for k in top)
     typer.echo(f"most active: {hardest}")
-    typer.echo(f"{output}: {len(times)} frames of {len(read.muscles)} muscles in {', '.join(FILES)}")
-    typer.echo(
-        f"see it: ecorche bake RIG --model {model} --coordinates {output / FILES[0]}"
-        f" --activations {output / FILES[3]} --rate 30 -o walk.usdc"
-    )
+    files = (*FILES, *((MARKER_ERRORS,) if motion is not None else ()))
+    typer.echo(f"{output}: {len(times)} frames of {len(read.muscles)} muscles in {', '.join(files)}")
+    typer.echo(f"see it: ecorche report {output} --model {model} --character RIG -o report.html")
 
 
 def _require_said(
@@ -143,12 +152,7 @@ def _require_said(
             where="--markers, --coordinates",
             remedy="Give one of the two",
         )
-    if (emg is None) != (table is None):
-        raise EcorcheError(
-            "a recording and its table belong together",
-            where="--emg, --emg-table",
-            remedy="Give both: which channel lies on which muscle nobody can guess",
-        )
+    require_table(emg, table)
     if output.exists() and not output.is_dir():
         raise EcorcheError("is a file", where=output, remedy="Name a folder")
 
@@ -201,56 +205,10 @@ def _from_table(
     return table.times[kept], q[kept], notes
 
 
-def _ground(path: Path, up: str) -> tuple[ForceRecording, ...]:
-    from ecorche.base.recordings import Y_UP_FROM_Z_UP
-
-    if path.suffix.lower() == ".xml":
-        from ecorche.io.external_loads import read_external_loads
-
-        return read_external_loads(path)
-    if path.suffix.lower() == ".c3d":
-        from ecorche.io.c3d import read_c3d
-
-        plates = read_c3d(path).plates
-        return tuple(one.turned(Y_UP_FROM_Z_UP) if up == "z" else one for one in plates)
-    raise EcorcheError(
-        "holds no ground forces", where=path, remedy="Give OpenSim's .xml of external loads, or a .c3d file"
-    )
-
-
-def _wanted(model: MusculoskeletalModel, path: Path, table: Path, times: Floats) -> tuple[Wanted, list[str]]:
-    """Measured activity as a target, and what was done to it."""
+def _write(folder: Path, model: MusculoskeletalModel, solved: Solved, motion: MarkerMotion | None) -> None:
+    """All results as tables of OpenSim's."""
     import numpy as np
 
-    from ecorche.biomech.emg import envelopes, measured_activation, read_placements
-    from ecorche.biomech.tensions import Wanted
-    from ecorche.io.opensim_storage import read_table
-
-    if path.suffix.lower() == ".c3d":
-        from ecorche.io.c3d import read_c3d
-
-        analog = read_c3d(path).analog
-        if analog is None:
-            raise EcorcheError("holds no analogue channels", where=path, remedy="Give another file of EMG")
-        when, columns = analog.times, dict(zip(analog.names, analog.values.T, strict=True))
-    else:
-        read = read_table(path)
-        when, columns = read.times, dict(read.columns)
-    placements = read_placements(table)
-    used = list(dict.fromkeys(one.channel for one in placements if one.channel in columns))
-    if not used:
-        raise EcorcheError(
-            "none of its channels is one of the recording's",
-            where=table,
-            remedy=f"The recording has {', '.join(list(columns)[:6])}",
-        )
-    emg = envelopes(when, np.stack([columns[name] for name in used], axis=1), used)
-    muscles = [muscle.name for muscle in model.muscles]
-    return Wanted(measured_activation(emg, placements, muscles, times)), list(emg.notes)
-
-
-def _write(folder: Path, model: MusculoskeletalModel, solved: Solved) -> None:
-    """All results as tables of OpenSim's."""
     from ecorche.biomech.coordinate_tables import columns_from_poses
     from ecorche.io.activation import write_activation
     from ecorche.io.opensim_storage import write_table
@@ -269,3 +227,16 @@ def _write(folder: Path, model: MusculoskeletalModel, solved: Solved) -> None:
     write_table(folder / FILES[2], "Tendon forces", times, dict(zip(names, tensions.force.T, strict=True)))
     curves = {name: (times, tensions.activation[:, k].clip(0.0, 1.0)) for k, name in enumerate(names)}
     write_activation(folder / FILES[3], curves)
+    free = [coordinate.name for coordinate in model.coordinates if not coordinate.locked]
+    lacking = {
+        f"{name}_reserve": tensions.reserve[:, k] for k, name in enumerate(free) if name not in model.root
+    }
+    write_table(folder / FILES[4], "Reserves", times, lacking)
+    if motion is not None:
+        count = np.isfinite(motion.errors).sum(axis=1)
+        errors = {
+            "total_squared_error": count * motion.rms**2,
+            "marker_error_RMS": motion.rms,
+            "marker_error_max": motion.worst,
+        }
+        write_table(folder / MARKER_ERRORS, "Marker errors", motion.times, errors)

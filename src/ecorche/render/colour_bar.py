@@ -21,6 +21,11 @@ INWARD_TO_OUTWARD: Anchors = (*_SUNK, (230, 230, 230), *_RISEN)
 REST_TO_FULL: Anchors = ((62, 74, 104), (118, 72, 124), (190, 62, 84), (238, 116, 44), (255, 216, 92))
 """From a muscle at rest, cool and dark, to a fully active one, warm and bright."""
 
+YELLOW_TO_RED: Anchors = ((255, 240, 170), (254, 205, 96), (247, 140, 50), (214, 47, 39), (128, 0, 38))
+"""From a limb that did not grow to one that grew most, ever darker."""
+BLANK = (176, 180, 186)
+"""Of surface that was not measured."""
+
 
 @dataclass(frozen=True)
 class ColourBar:
@@ -44,11 +49,12 @@ class ColourBar:
     exceeded: bool = False
 
     def colours(self, values: npt.ArrayLike) -> Colours:
-        """sRGB colours (..., 3) of numbers (...)."""
+        """sRGB colours (..., 3) of numbers (...); NaN is `BLANK`."""
         share = (np.asarray(values, np.float64) - self.low) / (self.high - self.low)
         table = np.asarray(self.anchors, np.float64)
         steps = np.arange(len(table)) / (len(table) - 1)
-        return np.stack([np.rint(np.interp(share, steps, c)) for c in table.T], axis=-1).astype(np.uint8)
+        found = np.stack([np.rint(np.interp(share, steps, c)) for c in table.T], axis=-1)
+        return np.where(np.isnan(share)[..., None], BLANK, found).astype(np.uint8)
 
     def numbers(self) -> list[str]:
         """What is written under the bar, low to high."""
@@ -99,18 +105,35 @@ def displacement_bar(greatest: float, limit: float | None = None) -> ColourBar:
         greatest: The greatest displacement either way that will be shown [mm].
         limit: The end of the range [mm]; None takes a round number that holds all of it.
     """
-    if limit is not None and not 1e-3 <= limit <= 1e6:
-        raise EcorcheError(
-            f"a scale of {limit:g} mm is asked for",
-            where="difference",
-            remedy="Give a length above 0, such as 10",
-        )
-    if limit is None:
-        limit = _round_above(greatest)
+    limit = _end(greatest, limit)
     exceeded = greatest > limit
     return ColourBar(
         "outward displacement [mm]", -limit, limit, INWARD_TO_OUTWARD, signed=True, exceeded=exceeded
     )
+
+
+def perimeter_bar(least: float, greatest: float, since: str, limit: float | None = None) -> ColourBar:
+    """The bar of how much further it is round a limb [mm], from zero up; one that shrank is at its low end.
+
+    Args:
+        least, greatest: Of the growths that will be shown [mm].
+        since: What they are growths since, such as ``"bind"``.
+        limit: The end of the range [mm]; None takes a round number that holds all of it.
+    """
+    limit = _end(greatest, limit)
+    exceeded = greatest > limit or least < -0.05 * limit
+    return ColourBar(f"perimeter since {since} [mm]", 0.0, limit, YELLOW_TO_RED, exceeded=exceeded)
+
+
+def _end(greatest: float, limit: float | None) -> float:
+    """The end of a range that a person asked for [mm], or a round number that holds the greatest."""
+    if limit is not None and not 1e-3 <= limit <= 1e6:
+        raise EcorcheError(
+            f"a scale of {limit:g} mm is asked for",
+            where="colour bar",
+            remedy="Give a length above 0, such as 10",
+        )
+    return _round_above(greatest) if limit is None else limit
 
 
 def _round_above(value: float) -> float:

@@ -20,7 +20,7 @@ from ecorche.base.files import require_folder
 from ecorche.body.take import Take
 from ecorche.errors import EcorcheError
 from ecorche.render.camera import direction, facing, seen_aspect
-from ecorche.render.colour_bar import displacement_bar
+from ecorche.render.colour_bar import ColourBar, displacement_bar, perimeter_bar
 from ecorche.render.film import ENCODERS, check_film, write_film
 from ecorche.render.focus import Focus, find_part
 from ecorche.render.layers import LAYERS, Layer, Layers, range_text
@@ -72,15 +72,15 @@ def render_layers(
     Args:
         path: A ``.png``, or an ``.mp4`` or ``.gif`` in which all of it moves.
         subjects: A take, or several by the names to write under them.
-        layers: Of ``"plain"``, ``"muscles"``, ``"result"``, ``"difference"``, ``"superimposed"`` and, of
-            muscles found in the skin, ``"sections"`` and ``"ellipses"``.
+        layers: Of ``"plain"``, ``"muscles"``, ``"result"``, ``"difference"``, ``"perimeter"``,
+            ``"superimposed"`` and, of muscles found in the skin, ``"sections"`` and ``"ellipses"``.
         views: Of ``"front"``, ``"side"``, ``"back"`` and ``"three_quarter"``. With a focus on the right half
             of the body ``"side"`` and ``"three_quarter"`` look from the right.
         frame: For a picture, which frame or frames, from 0; negative numbers count from the end.
         size: Width and height of each picture [pixels]; None takes a shape that suits the subjects.
         focus: A part of the body to look at from near; None shows all of it.
         colouring: Of muscles: ``"tissue"``, by ``"activation"``, or one colour for every ``"muscle"``.
-        scale: Displacement at the ends of the difference's bar [mm]; None takes one that holds all of it.
+        scale: Ends of the bars of differences and perimeters [mm]; None takes those that hold all of it.
         skeleton: Draw the bones over everything.
         rate: Pictures a second of a film.
         progress: Told of every picture.
@@ -97,15 +97,9 @@ def render_layers(
         name: film_frames(t.frames.times, rate, path) if moving else _numbers(frame, t)
         for name, t in takes.items()
     }
-    bar = None
-    if "difference" in layers:
-        greatest = max(t.greatest(set(numbers[name])) for name, t in takes.items())
-        if focus is not None and scale is None:  # the rest of the body may have more, which the bar then says
-            seen = (_seen(t, focus, n) for name, t in takes.items() for n in set(numbers[name]))
-            scale = displacement_bar(max(float(np.abs(d).max(initial=0.0)) for d in seen)).high
-        bar = displacement_bar(greatest, scale)
+    bars = shared_bars(takes, numbers, layers, focus, scale)
     made = {
-        (name, layer): t.layer(layer, colouring=colouring, bar=bar)
+        (name, layer): t.layer(layer, colouring=colouring, bar=bars.get(layer))
         for name, t in takes.items()
         for layer in layers
     }
@@ -230,6 +224,29 @@ class _Sheet:
             return pictures[0]
         page = pictures[0] if len(pictures) == 1 else arranged(pictures, captions, self.columns)
         return with_bars(page, [bar.drawn(2 * caption_height(pictures[0].shape[0])) for bar in bars])
+
+
+def shared_bars(
+    takes: Mapping[str, Layers],
+    numbers: Mapping[str, Sequence[int]],
+    layers: Sequence[str],
+    focus: Focus | None,
+    scale: float | None,
+) -> dict[str, ColourBar]:
+    """The colours of layers whose numbers all takes of a sheet share."""
+    bars = {}
+    if "difference" in layers:
+        greatest, end = max(t.greatest(set(numbers[name])) for name, t in takes.items()), scale
+        if focus is not None and scale is None:  # the rest of the body may have more, which the bar then says
+            seen = (_seen(t, focus, n) for name, t in takes.items() for n in set(numbers[name]))
+            end = displacement_bar(max(float(np.abs(d).max(initial=0.0)) for d in seen)).high
+        bars["difference"] = displacement_bar(greatest, end)
+    if "perimeter" in layers:
+        grown = [t.growth for t in takes.values() if t.growth is not None]
+        ranges = [g.range(set(numbers[name])) for name, g in zip(takes, grown, strict=True)]
+        least, most = min(low for low, _ in ranges), max(high for _, high in ranges)
+        bars["perimeter"] = perimeter_bar(least, most, grown[0].since, scale)
+    return bars
 
 
 def _seen(layers: Layers, focus: Focus | None, number: int) -> Floats:

@@ -4,6 +4,8 @@
 - ``muscles``: the muscles under translucent skin;
 - ``result``: the skin over its muscles;
 - ``difference``: the result, coloured by how far the muscles moved it outwards;
+- ``perimeter``: the result, its limbs coloured by how much further a tape goes round them than in the first
+  frame, or than at bind where there is only one frame;
 - ``superimposed``: plain and result in one place, in two colours;
 - ``sections``: of muscles found in the skin, the sections in which they were found, under translucent skin;
 - ``ellipses``: of muscles found in the skin, the ellipses they are made of.
@@ -27,8 +29,9 @@ from ecorche.body.take import Take
 from ecorche.errors import EcorcheError
 from ecorche.io.posed import frames_of
 from ecorche.muscles.extraction.build import Extraction
-from ecorche.render.colour_bar import ColourBar, Colours, activation_bar, displacement_bar
+from ecorche.render.colour_bar import ColourBar, Colours, activation_bar, displacement_bar, perimeter_bar
 from ecorche.render.ellipse_lines import EllipseLines
+from ecorche.render.perimeter_growth import PerimeterGrowth
 from ecorche.render.section_lines import SectionLines
 from ecorche.render.superimposed import two_colours
 from ecorche.render.surface import vertex_normals
@@ -40,7 +43,7 @@ Points = npt.NDArray[np.float32]
 
 LAYERS = ("plain", "muscles", "result", "difference")
 """What is shown when nobody says what."""
-ALL_LAYERS = (*LAYERS, "superimposed", "sections", "ellipses")
+ALL_LAYERS = (*LAYERS, "perimeter", "superimposed", "sections", "ellipses")
 SECTIONED = 0.8
 """How much of a skin is seen whose sections are shown: those on its far side would confuse."""
 COLOURINGS = ("tissue", "activation", "muscle")
@@ -121,13 +124,15 @@ class Layers:
             self._require_alike(plain)
         elif live is not None and moved:
             self.plain = LiveFrames(live.body.without_muscles(), live.motion, live.posed)
+        self.growth = PerimeterGrowth.of(result, self.frames)
 
     @property
     def names(self) -> tuple[str, ...]:
         """The layers this take has."""
+        measured = set() if self.growth is None else {"perimeter"}
         if self.plain is None:
-            return ("plain",)
-        has = {"plain", "result", "difference", "superimposed"}
+            return ("plain", *measured)
+        has = {"plain", "result", "difference", "superimposed"} | measured
         if self._live is not None:
             has.add("muscles")
             if self._live.body.lofts is not None:
@@ -140,7 +145,7 @@ class Layers:
         Args:
             name: One of `ALL_LAYERS`.
             colouring: Of muscles: ``"tissue"``, by ``"activation"``, or one colour for every ``"muscle"``.
-            bar: The colours of a difference; None takes a range that holds all frames.
+            bar: The colours of a difference or of perimeters; None takes a range that holds all frames.
         """
         self.require(name)
         if colouring not in COLOURINGS:
@@ -157,6 +162,8 @@ class Layers:
             return self._ellipses()
         if name == "superimposed":
             return self._superimposed()
+        if name == "perimeter":
+            return self._perimeter(bar)
         if name == "difference":
             return self._difference(bar or displacement_bar(self.greatest(range(len(self.frames)))))
         return skin_layer(self.plain if name == "plain" and self.plain is not None else self.frames)
@@ -166,6 +173,12 @@ class Layers:
         if name not in ALL_LAYERS:
             raise EcorcheError(
                 f"there is no layer {name!r}", where="render", remedy=suggestion(name, ALL_LAYERS)
+            )
+        if name == "perimeter" and self.growth is None:
+            raise EcorcheError(
+                "it has no arms or legs that can be measured",
+                where=self.result.character.name,
+                remedy="Give a take with its motion, and a skin on joints that are named",
             )
         if name not in self.names:
             in_skin = name in ("sections", "ellipses")
@@ -201,6 +214,16 @@ class Layers:
             return Look(self.frames[number], tuple(bar.colours(d) for d in self.displacements(number)))
 
         return Layer(look, painted=True, bar=bar)
+
+    def _perimeter(self, bar: ColourBar | None) -> Layer:
+        growth = self.growth
+        assert growth is not None
+        shown = bar or perimeter_bar(*growth.range(range(len(self.frames))), growth.since)
+
+        def look(number: int) -> Look:
+            return Look(self.frames[number], tuple(shown.colours(d) for d in growth.at_vertices(number)))
+
+        return Layer(look, painted=True, bar=shown)
 
     def _superimposed(self) -> Layer:
         assert self.plain is not None

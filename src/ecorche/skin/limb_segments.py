@@ -99,11 +99,11 @@ def limb_segments(
 
 def limb_joints(skeleton: Skeleton, joint: int) -> tuple[set[int], set[int]]:
     """Joints of the bone before a joint and of the bone behind it, helpers among them."""
-    below = _below(skeleton, joint)
+    below = joints_below(skeleton, joint)
     for child in skeleton.children[joint]:
         if skeleton.children[child]:
-            below = below - _below(skeleton, child)
-    return _below(skeleton, int(skeleton.parents[joint])) - _below(skeleton, joint), below
+            below = below - joints_below(skeleton, child)
+    return joints_below(skeleton, int(skeleton.parents[joint])) - joints_below(skeleton, joint), below
 
 
 def _spread(
@@ -123,11 +123,11 @@ def _spread(
     )
 
 
-def _below(skeleton: Skeleton, joint: int) -> set[int]:
+def joints_below(skeleton: Skeleton, joint: int) -> set[int]:
     """A joint and all below it."""
     found = {joint}
     for child in skeleton.children[joint]:
-        found |= _below(skeleton, child)
+        found |= joints_below(skeleton, child)
     return found
 
 
