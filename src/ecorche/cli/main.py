@@ -15,6 +15,7 @@ from ecorche.cli import (
     convert,
     curves,
     export,
+    identify,
     info,
     muscles,
     rebind,
@@ -55,7 +56,9 @@ def _guarded(verb: Callable[..., None]) -> Callable[..., None]:
             raise typer.Exit(2) from None
         except KeyboardInterrupt:
             _complain(
-                "interrupted; nothing half-written is left, and the same command resumes a bake", "yellow"
+                "interrupted; nothing half-written is left, and the same command resumes a bake or an"
+                " identification",
+                "yellow",
             )
             raise typer.Exit(130) from None
 
@@ -91,6 +94,7 @@ for _verb in (
     curves.activation,
     scale.scale,
     solve.solve,
+    identify.identify,
 ):
     app.command()(_guarded(_verb))
 
