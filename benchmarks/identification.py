@@ -64,7 +64,7 @@ class Measured:
 
 def options(ends: float, workers: int = WORKERS) -> Options:
     """Ends of these meshes are broad and differ, so the radius asked for there weighs little."""
-    return Options(Cost(tendon=1.0, tendon_radius=ends), per_segment=8, workers=workers)
+    return Options(Cost(tendon=1.0, tendon_radius=ends, lasting=0.1), per_segment=8, workers=workers)
 
 
 def measure(who: str, report: Path | None = None) -> Measured:
@@ -163,10 +163,11 @@ Markers on muscles of another kind, meshes on action lines: a man's leg from MRI
 activation raises each muscle by {1e3 * AMPLITUDE:.0f} mm where it raises it most; {MARKERS} markers with
 {1e3 * NOISE:.0f} mm of noise on each coordinate, {FRAMES} frames, seed {SEED}. The motion not used is a gait
 with bursts of activity; the one identified from sways and tenses slowly, and a second at rest is given with
-it. Weights of volume and of lasting distances were chosen on the last third of the motion identified from. Distances of markers [mm] are to a
-skin that lies over the spindles as it was measured at rest, once over the best spindles that do not deform
-and once over those identified; the noise alone makes the floor. Last are the distances from the bare
-spindles, where what the shape of a spindle cannot follow in a real muscle drowns what changes.
+it. Weights of volume and of lasting distances were chosen on the last third of the motion identified from.
+Distances of markers [mm] are to a skin that lies over the spindles as it was measured at rest, once over the
+best spindles that do not deform and once over those identified; the noise alone makes the floor. Last are the
+distances from the bare spindles, where what the shape of a spindle cannot follow in a real muscle drowns what
+changes.
 
 | motion | undeformed | identified | falls by | floor | bare: undeformed; identified; falls by |
 |---|---|---|---|---|---|

@@ -71,7 +71,7 @@ class Cost:
     seam: float = 100.0
     tendon_radius: float = 0.01
     outlier: float = 0.002
-    lasting: float = 0.1
+    lasting: float = 0.3
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     Floats = npt.NDArray[np.float64]
 
 MARKERS_A_SEGMENT, VERTICES_A_SEGMENT = 8, 40
+LASTING = 0.1
+"""How much distances at rest count where there is a rest to tell them by."""
 SHOWN = 6
 """Names of muscles that are listed; the document and the page have all."""
 
@@ -92,7 +94,9 @@ def identify(
             subject, markers, coordinates, forces, activations, rest, (start, end), up, 1e-3 * fat
         )
     usual = MARKERS_A_SEGMENT if markers is not None else VERTICES_A_SEGMENT
-    lasting = Cost().lasting if given.same else 1.0  # of places that are others in every frame none lasts
+    lasting = LASTING if given.at_rest is not None else Cost().lasting
+    if not given.same:
+        lasting = 1.0  # of places that are others in every frame none lasts
     options = Options(
         Cost(tendon=tendon, tendon_radius=1e-3 * tendon_radius, lasting=lasting),
         per_segment=per_segment or usual,

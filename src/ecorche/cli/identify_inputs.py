@@ -114,8 +114,8 @@ def of_model(
         still = common & (recorded.times >= rest[0] - 1e-9) & (recorded.times <= rest[1] + 1e-9)
         if not still.any():
             raise MotionError("no frame is at rest", where="--rest", remedy="Choose seconds of the recording")
-        there, seen = given(still)
-        resting = (there.tracks, seen)
+        there, then = given(still)
+        resting = (there.tracks, then)
     return Given(moving, markers, resting, True, (*recorded.notes, *notes, *told))
 
 
