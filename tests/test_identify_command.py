@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import re
+import shlex
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -9,12 +13,15 @@ import numpy.typing as npt
 import pytest
 from typer.testing import CliRunner
 
+from conftest import ROOT
 from ecorche.biomech.fit_memory import FitMemory
 from ecorche.biomech.fit_spindle import SpindleFit
 from ecorche.biomech.model_tracks import model_tracks
 from ecorche.biomech.mujoco_model import MujocoModel
 from ecorche.biomech.spindle_cost import Cost, OverSpindle
+from ecorche.body.perform import perform
 from ecorche.cli.main import app
+from ecorche.cli.subject import read_rig_and_character, subject_motion
 from ecorche.document.identified_spec import read_identified
 from ecorche.io.opensim_storage import read_table, write_table
 from ecorche.muscles.sigmoid_spindle import SigmoidSpindles
@@ -47,6 +54,13 @@ ARM = """
 """
 NAMES = ("flexor", "extensor", "through")
 RATE = 50.0
+FRAMES = (0, 18, 30, 42)
+"""Of the curl, whose skins are given."""
+TWO_FRAMES = {
+    "points": np.zeros((2, 4, 3), np.float32),
+    "times": np.arange(2.0),
+    "faces": np.array([[0, 1, 2]], np.int32),
+}
 
 
 def _swells() -> Floats:
@@ -229,3 +243,84 @@ def test_a_damaged_fit_is_found_anew(tmp_path: Path) -> None:
     assert memory.find(over, Cost()) is None
     memory.forget()
     assert not list(tmp_path.iterdir())
+
+
+@pytest.fixture(scope="module")
+def sculpted(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A man with the muscles of one upper arm, and skins of four frames of a curl."""
+    folder = tmp_path_factory.mktemp("sculpted")
+    shutil.copy(data / "human" / "male_muscular_cmu_mb.glb", folder / "man.glb")
+    code, said = _run("rig", folder / "man.glb", "-o", folder / "man.ecorche")
+    assert code == 0, said
+    told = json.loads((folder / "man.ecorche").read_text())
+    named = told["muscles"]["named"]
+    kept = [
+        name for name in named if name.startswith(("biceps brachii", "triceps")) and name.endswith("right")
+    ]
+    told["muscles"]["named"] = {name: named[name] for name in kept}
+    (folder / "man.ecorche").write_text(json.dumps(told))
+    rig, character = read_rig_and_character(folder / "man.ecorche")
+    motion = subject_motion(character, ROOT / "examples" / "curl.pose", None)
+    take = perform(character, motion, rig=rig).take
+    assert take.frames is not None
+    for frame in FRAMES:
+        points = take.frames[frame].points[0]
+        lines = [f"v {x:.6f} {y:.6f} {z:.6f}" for x, y, z in points]
+        (folder / f"{frame}.obj").write_text("\n".join([*lines, "f 1 2 3", ""]))
+    return folder
+
+
+def _of_rig(folder: Path) -> list[object]:
+    skins = [part for frame in FRAMES for part in ("--skin", f"{frame}={folder / f'{frame}.obj'}")]
+    return [folder / "man.ecorche", "--motion", ROOT / "examples" / "curl.pose", *skins, "--workers", 0]
+
+
+def test_a_rig_s_muscles_are_identified_from_a_few_sculpted_skins(sculpted: Path) -> None:
+    code, said = _run("identify", *_of_rig(sculpted), "-o", sculpted / "man.json")
+    assert code == 0, said
+    found = read_identified(sculpted / "man.json")
+    assert found.frames == len(FRAMES)
+    assert "biceps_brachii_long_head_right" in found.spindles
+    assert float(said.split("the mean falls by ")[1].split(" %")[0]) > 3.0
+
+
+def test_skins_that_do_not_fit_are_refused(sculpted: Path, tmp_path: Path) -> None:
+    rig = [sculpted / "man.ecorche", "--motion", ROOT / "examples" / "curl.pose", "-o", tmp_path / "out.json"]
+    np.savez(tmp_path / "two.npz", **TWO_FRAMES)
+    for arguments, message in (
+        ([], "the skins are said nowhere"),
+        (["--skin", "raised.obj"], "'raised.obj' is no frame and file"),
+        (["--skin", f"5000={sculpted / '0.obj'}"], "frame 5000 is not one of the motion"),
+        (["--skins", tmp_path / "two.npz"], "it has 2 frames and the motion"),
+        (["--markers", "x.trc"], "--markers: a rig has no use for it"),
+    ):
+        code, said = _run("identify", *rig, *arguments)
+        assert code == 2, said
+        assert message in said
+
+
+def test_the_commands_of_the_page_run(
+    arm: Path, sculpted: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Under the names of the page: a model of an arm is its subject, a man with few muscles its man."""
+    page = (ROOT / "docs" / "identification.md").read_text()
+    commands = re.findall(r"^(?:    |\$ )ecorche (identify .*)$", page, flags=re.MULTILINE)
+    assert len(commands) == 3
+    shutil.copytree(sculpted, tmp_path, dirs_exist_ok=True)
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    (tmp_path / "jumped").mkdir()
+    for source, copy in (
+        ("sway.trc", "dense.trc"), ("sway_coordinates.sto", "jumped/coordinates.sto"),
+        ("sway_forces.sto", "jumped/forces.sto"), ("arm.xml", "subject.xml"), ("arm.xml", "other.xml"),
+        ("other.trc", "other.trc"), ("other_coordinates.sto", "other.sto"), ("other_forces.sto", "pulls.sto"),
+    ):  # fmt: skip
+        shutil.copy(arm / source, tmp_path / copy)
+    for frame, name in zip(FRAMES, ("low", "half", "high"), strict=False):
+        shutil.copy(sculpted / f"{frame}.obj", tmp_path / f"{name}.obj")
+    monkeypatch.chdir(tmp_path)
+    for command in commands:
+        code, said = _run(*shlex.split(command.replace(".osim", ".xml")), "--workers", 0)
+        assert code == 0, f"{command}\n{said}"
+        assert "the mean falls by" in said
+    for made in ("subject.json", "subject.html", "man.json", "man.html", "other.html"):
+        assert (tmp_path / made).stat().st_size > 1000

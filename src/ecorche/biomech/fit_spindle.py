@@ -82,7 +82,9 @@ def fit_spindle(over: OverSpindle, cost: Cost) -> SpindleFit:
     plain = _solved(still, best)
     triangle, notes = corners(over.lengths, over.tensions)
     moving = Residuals(over, triangle.weights, cost, float(plain.unknowns[-1]))
-    found = _solved(moving, moving.spread(plain.unknowns[:-1], float(plain.unknowns[-1])))
+    found = plain  # where neither length nor tension varies nothing tells how it deforms
+    if triangle.weights.shape[1] > 1:
+        found = _solved(moving, moving.spread(plain.unknowns[:-1], float(plain.unknowns[-1])))
     unknowns = _within(found.unknowns, triangle.weights)
     quantities = moving.quantities(unknowns)
     volume, _ = moving.volumes(quantities)
