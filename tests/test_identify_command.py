@@ -56,11 +56,6 @@ NAMES = ("flexor", "extensor", "through")
 RATE = 50.0
 FRAMES = (0, 18, 30, 42)
 """Of the curl, whose skins are given."""
-TWO_FRAMES = {
-    "points": np.zeros((2, 4, 3), np.float32),
-    "times": np.arange(2.0),
-    "faces": np.array([[0, 1, 2]], np.int32),
-}
 
 
 def _swells() -> Floats:
@@ -205,10 +200,10 @@ def test_bad_input_is_refused_in_words(arm: Path, tmp_path: Path) -> None:
 def test_interrupted_work_goes_on_where_it_was(
     arm: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import ecorche.biomech.identification as identification
+    from ecorche.biomech import fit_spindle, identification
 
     fitted: list[str] = []
-    fit = identification.fit_spindle
+    fit = fit_spindle.fit_spindle
 
     def once(over: OverSpindle, cost: Cost) -> SpindleFit:
         if len(fitted) == 1:
@@ -229,8 +224,12 @@ def test_interrupted_work_goes_on_where_it_was(
 
 def test_a_damaged_fit_is_found_anew(tmp_path: Path) -> None:
     numbers = np.zeros(3)
-    over = OverSpindle("m", numbers, numbers, numbers.astype(int), numbers.astype(int), *([numbers] * 3))
-    fit = SpindleFit("m", np.ones((9, 3)) / 3.0, np.ones(9), *([0.1] * 8), 3, ("so",))
+    whole = np.zeros(3, np.int64)
+    over = OverSpindle("m", numbers, numbers, whole, whole, numbers, numbers, numbers)
+    fit = SpindleFit(
+        "m", np.ones((9, 3)) / 3.0, np.ones(9), turn=0.1, undeformed_turn=0.1, before=0.2, after=0.1,
+        bare_before=0.2, bare_after=0.1, volume=0.0, seam=0.0, steps=3, notes=("so",),
+    )  # fmt: skip
     memory = FitMemory(tmp_path / "kept")
     memory.keep(over, Cost(), fit)
     again = memory.find(over, Cost())
@@ -286,7 +285,8 @@ def test_a_rig_s_muscles_are_identified_from_a_few_sculpted_skins(sculpted: Path
 
 def test_skins_that_do_not_fit_are_refused(sculpted: Path, tmp_path: Path) -> None:
     rig = [sculpted / "man.ecorche", "--motion", ROOT / "examples" / "curl.pose", "-o", tmp_path / "out.json"]
-    np.savez(tmp_path / "two.npz", **TWO_FRAMES)
+    points, faces = np.zeros((2, 4, 3), np.float32), np.array([[0, 1, 2]], np.int32)
+    np.savez(tmp_path / "two.npz", points=points, times=np.arange(2.0), faces=faces)
     for arguments, message in (
         ([], "the skins are said nowhere"),
         (["--skin", "raised.obj"], "'raised.obj' is no frame and file"),
