@@ -1,8 +1,8 @@
 """One sigmoid spindle fitted to the markers over it: the 27 numbers that cost least.
 
 A. Murai and others, 2016, section 3.2; the cost is in `spindle_cost`, with what is changed there. The
-published optimiser, interior reflective Newton, works on the whole Jacobian; `bounded_newton` comes as near to
-the markers, within a hundredth, from the normal equations in three fifths of the time.
+published optimiser, interior reflective Newton, works on the whole Jacobian; `bounded_newton` comes as near
+to the markers, within a hundredth, from the normal equations in three fifths of the time.
 
 Changed here:
 
