@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from ecorche.base.transforms import nearest_rotation
 from ecorche.biomech.identification import Track
-from ecorche.biomech.model import MusculoskeletalModel
+from ecorche.biomech.model import MusculoskeletalModel, PathPoints
 from ecorche.body.as_model import SPECIFIC_TENSION, RigModel
 from ecorche.errors import EcorcheError, MotionError
 from ecorche.muscles.around_path import PathFrames, carried_axis
@@ -92,7 +92,9 @@ def model_tracks(
                 fat=fat,
             )
         )
-    return Moving(tracks, frames[:, :, :3, 3], tuple(places), _span(tracks))
+    joints = [name for name in places if not _lies_in_muscles(name, model, first)]
+    centres = frames[:, :, :3, 3][:, [places[name] for name in joints]]
+    return Moving(tracks, centres, tuple(joints), _span(tracks))
 
 
 def rig_tracks(model: RigModel, motion: Motion, activation: Floats, *, fat: float = 0.0) -> Moving:
@@ -127,6 +129,14 @@ def rig_tracks(model: RigModel, motion: Motion, activation: Floats, *, fat: floa
     heads = np.stack([body.head for body in model.bodies])
     centres = heads + np.einsum("fjab,jb->fja", every[..., :3, :3], heads) + every[..., :3, 3]
     return Moving(tracks, centres, tuple(body.name for body in model.bodies), _span(tracks))
+
+
+def _lies_in_muscles(body: str, model: MusculoskeletalModel, routes: Mapping[str, PathPoints]) -> bool:
+    """Whether a body is none that muscles move about, but one that they run over, as a knee cap."""
+    if any(other.parent == body for other in model.bodies):
+        return False
+    over = [route for route in routes.values() if body in route.bodies]
+    return bool(over) and all(body not in (route.bodies[0], route.bodies[-1]) for route in over)
 
 
 def even_nodes(points: Floats, count: int = NODES) -> Floats:
