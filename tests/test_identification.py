@@ -10,11 +10,12 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from ecorche.biomech.fit_spindle import Cost, OverSpindle, Residuals, corners, fit_spindle
+from ecorche.biomech.fit_spindle import fit_spindle
 from ecorche.biomech.identification import Options, Stopped, Track, identify
 from ecorche.biomech.identification_report import write_report
 from ecorche.biomech.marker_distances import compare, spindles_of
 from ecorche.biomech.markers_on_muscles import Markers, joint_on_path, markers_on_muscles
+from ecorche.biomech.spindle_cost import Cost, OverSpindle, Residuals, corners
 from ecorche.document.identified_spec import read_identified, write_identified
 from ecorche.errors import DocumentError, EcorcheError
 from ecorche.muscles.around_path import PathFrames
@@ -75,32 +76,54 @@ def over(noise: float = 0.0, seed: int = 3) -> OverSpindle:
     return OverSpindle("m", lengths, tensions, frame, marker, along, theta, measured)
 
 
-def test_the_jacobian_of_the_whole_cost_is_that_of_differences() -> None:
-    known = over(1e-3)
+def with_rest(known: OverSpindle, frames: int = 3) -> OverSpindle:
+    """The same with frames at rest, in which half of the markers are seen."""
+    again = np.flatnonzero((known.frame < frames) & (known.marker % 2 == 0))
+    return replace(
+        known,
+        lengths=np.append(known.lengths, known.lengths[:frames]),
+        tensions=np.append(known.tensions, np.zeros(frames)),
+        frame=np.append(known.frame, FRAMES + known.frame[again]),
+        marker=np.append(known.marker, known.marker[again]),
+        along=np.append(known.along, known.along[again]),
+        theta=np.append(known.theta, known.theta[again]),
+        distance=np.append(known.distance, known.distance[again]),
+        rest=frames,
+    )
+
+
+@pytest.mark.parametrize("resting", [False, True])
+def test_gradient_and_curvature_of_the_whole_cost_are_those_of_differences(resting: bool) -> None:
+    known = with_rest(over(1e-3)) if resting else over(1e-3)
     triangle, _ = corners(known.lengths, known.tensions)
     residuals = Residuals(known, triangle.weights, Cost(), 0.4)
+    squares = Residuals(known, triangle.weights, Cost(outlier=np.inf), 0.4)
     at = residuals.start() * np.random.default_rng(5).uniform(0.8, 1.2, 28)
-    exact = residuals.jacobian(at)
+    slopes, gradient = [], []
     for n in range(28):
         step = 1e-6 * max(abs(float(at[n])), 1e-3)
         up, down = at.copy(), at.copy()
         up[n] += step
         down[n] -= step
-        numeric = (residuals.values(up) - residuals.values(down)) / (2.0 * step)
-        np.testing.assert_allclose(exact[:, n], numeric, atol=1e-7 * np.abs(numeric).max())
+        apart = [np.concatenate(squares.residuals(u)) for u in (up, down)]
+        slopes.append((apart[0] - apart[1]) / (2.0 * step))
+        gradient.append((residuals.value(up) - residuals.value(down)) / (2.0 * step))
+    found = residuals.normal(at)
+    assert found.cost == pytest.approx(residuals.value(at), rel=1e-12)
+    np.testing.assert_allclose(found.gradient, gradient, atol=1e-6 * np.abs(gradient).max())
+    jacobian = np.stack(slopes, axis=1)
+    product = jacobian.T @ jacobian
+    np.testing.assert_allclose(squares.normal(at).curvature, product, atol=1e-7 * np.abs(product).max())
 
 
 def test_the_loss_is_the_square_near_and_the_distance_far() -> None:
-    known = over()
-    residuals = Residuals(known, np.ones((FRAMES, 1)), Cost(outlier=0.002), 0.0)
+    residuals = Residuals(over(), np.ones((FRAMES, 1)), Cost(outlier=0.002), 0.0)
     edge = 0.002 / residuals.reference
-    squares = np.full(len(residuals.row) + 7, (1e-3 * edge) ** 2)
-    squares[1], squares[-1] = (1e3 * edge) ** 2, (1e3 * edge) ** 2
-    value, slope, _ = residuals.loss(squares)
+    squares = np.array([(1e-3 * edge) ** 2, (1e3 * edge) ** 2])
+    value, _, _ = residuals.loss(squares)
     assert value[0] == pytest.approx(squares[0], rel=1e-6)
     assert value[1] == pytest.approx(2.0 * 1e3 * edge**2, rel=2e-3)
-    assert value[-1] == squares[-1]  # what the spindle must keep to is no marker
-    squares[:] = np.linspace(0.1, 9.0, len(squares)) * edge**2
+    squares = np.linspace(0.1, 9.0, 40) * edge**2
     slope, step = residuals.loss(squares)[1], 1e-5 * squares
     numeric = (residuals.loss(squares + step)[0] - residuals.loss(squares - step)[0]) / (2.0 * step)
     np.testing.assert_allclose(slope, numeric, rtol=1e-6)
@@ -443,7 +466,7 @@ def test_over_a_skin_as_at_rest_only_what_changed_counts() -> None:
     assert np.abs(bare.identified).mean() > 3e-3
     assert np.abs(over_rest.identified).mean() < 4e-4
     assert over_rest.gain > 0.5
-    with pytest.raises(EcorcheError, match="m1: at rest a muscle is missing"):
+    with pytest.raises(EcorcheError, match="m1: at rest the muscle is missing"):
         compare(found, tracks, worn, at_rest=(still[:1], rest))
 
 

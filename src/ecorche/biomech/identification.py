@@ -16,13 +16,14 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from multiprocessing import get_context
 from threading import Event
 
 import numpy as np
 
-from ecorche.biomech.fit_spindle import Cost, OverSpindle, SpindleFit, fit_spindle
+from ecorche.biomech.fit_memory import FitMemory
+from ecorche.biomech.fit_spindle import SpindleFit, fit_spindle
 from ecorche.biomech.markers_on_muscles import (
     PER_SEGMENT,
     Assigned,
@@ -30,6 +31,7 @@ from ecorche.biomech.markers_on_muscles import (
     joint_on_path,
     markers_on_muscles,
 )
+from ecorche.biomech.spindle_cost import Cost, OverSpindle
 from ecorche.document.identified_spec import CostSpec, IdentifiedSpec, IdentifiedSpindleSpec
 from ecorche.errors import EcorcheError
 from ecorche.muscles.around_path import PathFrames
@@ -105,6 +107,10 @@ class Track:
         return self.path.lengths if self.lengths is None else self.lengths
 
 
+AtRest = tuple[Sequence[Track], Markers]
+"""The same muscles and markers of a body that is still and slack, over frames of their own."""
+
+
 @dataclass(frozen=True)
 class Options:
     """How muscles are identified.
@@ -128,7 +134,10 @@ def identify(
     options: Options | None = None,
     *,
     subject: str = "",
+    at_rest: AtRest | None = None,
     joint_centres: Floats | None = None,
+    joints: Sequence[str] | None = None,
+    memory: FitMemory | None = None,
     progress: Progress | None = None,
     stop: Event | None = None,
 ) -> IdentifiedSpec:
@@ -141,7 +150,11 @@ def identify(
         markers: Over the same frames.
         options: See there.
         subject: Whose muscles they are.
+        at_rest: Tracks and the same markers of the body still and slack: what then lies between a marker and
+            its muscle is no matter of how the muscle deforms.
         joint_centres: Of the body's joints [m], (F, J, 3): paths that run through one are left out.
+        joints: Their names, for messages; numbered where none are given.
+        memory: Where fits are kept that are done, and found again.
         progress: Told after each muscle.
         stop: Set from another thread, it ends the work; so does an interrupt.
 
@@ -152,6 +165,8 @@ def identify(
     """
     options = Options() if options is None else options
     require_tracks(tracks, markers)
+    if at_rest is not None:
+        require_at_rest(at_rest, tracks, markers)
     assigned = assign(tracks, markers, options)
     if not len(assigned.spindle):
         raise EcorcheError(
@@ -160,14 +175,16 @@ def identify(
             remedy="Check that markers and muscles are in one frame and unit (metres), or raise the reach",
         )
     left_out: dict[str, str] = {}
-    known = _over_spindles(tracks, assigned, joint_centres, left_out)
+    known = _over_spindles(tracks, assigned, joint_centres, joints, left_out)
+    if at_rest is not None:
+        known = _with_rest(known, tracks, at_rest)
     if not known:
         reasons = ". ".join(f"{name}: {why}" for name, why in list(left_out.items())[:3])
         raise EcorcheError(
             f"none of the {len(tracks)} muscles could be identified ({reasons})",
             remedy="Give more markers, or a longer motion",
         )
-    fits = _fitted(known, options, progress, stop)
+    fits = _fitted(known, options, memory, progress, stop)
     by_name = {track.name: track for track in tracks}
     alone = len(assigned.alone)
     notes = (f"{alone} of {markers.positions.shape[1]} markers lie on no muscle.",) if alone else ()
@@ -211,8 +228,53 @@ def require_tracks(tracks: Sequence[Track], markers: Markers) -> None:
             )
 
 
+def require_at_rest(at_rest: AtRest, tracks: Sequence[Track], markers: Markers) -> None:
+    """Refuse a rest that lacks a muscle, or that has other markers."""
+    resting, there = at_rest
+    require_tracks(resting, there)
+    names = {track.name for track in resting}
+    missing = next((track.name for track in tracks if track.name not in names), None)
+    if missing is not None:
+        raise EcorcheError("at rest the muscle is missing", where=missing, remedy="Give every muscle")
+    if there.positions.shape[1] != markers.positions.shape[1]:
+        raise EcorcheError(
+            f"at rest there are {there.positions.shape[1]} markers, else {markers.positions.shape[1]}",
+            remedy="Give the same markers in the same order",
+        )
+
+
+def _with_rest(known: Sequence[OverSpindle], tracks: Sequence[Track], at_rest: AtRest) -> list[OverSpindle]:
+    """What is known with the markers at rest appended, of those that lie on the spindle in motion."""
+    resting = {track.name: track for track in at_rest[0]}
+    moving = {track.name: track for track in tracks}
+    there, made = at_rest[1], []
+    seen = np.ones(there.positions.shape[:2], np.bool_) if there.seen is None else there.seen
+    for over in known:
+        track, own = resting[over.name], np.unique(over.marker)
+        around = track.path.around(np.where(seen[..., None], there.positions, 0.0)[:, own])
+        f, k = np.nonzero(seen[:, own])
+        made.append(
+            replace(
+                over,
+                lengths=np.append(over.lengths, track.length),
+                tensions=np.append(over.tensions, track.tension * track.share),
+                frame=np.append(over.frame, len(over.lengths) + f),
+                marker=np.append(over.marker, own[k]),
+                along=np.append(over.along, around.along[f, k]),
+                theta=np.append(over.theta, around.theta[f, k]),
+                distance=np.append(over.distance, around.distance[f, k] - moving[over.name].fat),
+                rest=len(track.path),
+            )
+        )
+    return made
+
+
 def _over_spindles(
-    tracks: Sequence[Track], assigned: Assigned, centres: Floats | None, left_out: dict[str, str]
+    tracks: Sequence[Track],
+    assigned: Assigned,
+    centres: Floats | None,
+    joints: Sequence[str] | None,
+    left_out: dict[str, str],
 ) -> list[OverSpindle]:
     """What is known of each spindle that can be identified; why others cannot goes to ``left_out``."""
     known = []
@@ -222,9 +284,10 @@ def _over_spindles(
         places = len(np.unique(assigned.marker[own]))
         through = None if centres is None else joint_on_path(track.path, centres)
         if through is not None:
+            joint = through[1] if joints is None else repr(joints[through[1]])
             left_out[track.name] = (
-                f"its path runs through the centre of joint {through[1]} in frame {through[0]}: on which side"
-                " it lies is not defined"
+                f"its path runs through the centre of joint {joint} in frame {through[0]}: on which side it"
+                " lies is not defined"
             )
         elif end - begin < LEAST_MARKERS or places < LEAST_PLACES:
             left_out[track.name] = (
@@ -250,13 +313,19 @@ def _over_spindles(
 
 
 def _fitted(
-    known: Sequence[OverSpindle], options: Options, progress: Progress | None, stop: Event | None
+    known: Sequence[OverSpindle],
+    options: Options,
+    memory: FitMemory | None,
+    progress: Progress | None,
+    stop: Event | None,
 ) -> list[SpindleFit]:
     """The fits in the order of the spindles."""
     done: dict[int, SpindleFit] = {}
 
-    def told(number: int, fit: SpindleFit) -> None:
+    def told(number: int, fit: SpindleFit, *, new: bool = True) -> None:
         done[number] = fit
+        if memory is not None and new:
+            memory.keep(known[number], options.cost, fit)
         if progress is not None:
             progress(len(done), len(known), fit.name)
 
@@ -264,14 +333,19 @@ def _fitted(
         if stop is not None and stop.is_set():
             raise Stopped(f"stopped after {len(done)} of {len(known)} muscles")
 
+    for number, over in enumerate(known):
+        kept = None if memory is None else memory.find(over, options.cost)
+        if kept is not None:
+            told(number, kept, new=False)
+    left = [number for number in range(len(known)) if number not in done]
     if options.workers < 1:
-        for number, over in enumerate(known):
+        for number in left:
             require_going()
-            told(number, fit_spindle(over, options.cost))
-    else:
-        with _pool(min(options.workers, len(known))) as pool:
+            told(number, fit_spindle(known[number], options.cost))
+    elif left:
+        with _pool(min(options.workers, len(left))) as pool:
             with _one_thread_each():  # processes start as work is handed in
-                waiting = {pool.submit(fit_spindle, over, options.cost): n for n, over in enumerate(known)}
+                waiting = {pool.submit(fit_spindle, known[n], options.cost): n for n in left}
             while waiting:
                 require_going()
                 ready, _ = wait(waiting, timeout=0.2, return_when=FIRST_COMPLETED)
@@ -319,7 +393,7 @@ def _told(fit: SpindleFit, over: OverSpindle, track: Track) -> IdentifiedSpindle
         fat=track.fat,
         lengths=(float(over.lengths.min()), float(over.lengths.max())),
         tensions=(float(over.tensions.min()), float(over.tensions.max())),
-        markers=len(over.frame),
+        markers=int(over.moving.sum()),
         before=fit.before,
         after=fit.after,
         bare_before=fit.bare_before,

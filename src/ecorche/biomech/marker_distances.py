@@ -9,12 +9,12 @@ the muscle and lies outside it in places.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ecorche.base.names import suggestion
-from ecorche.biomech.identification import Options, Track, assign, require_tracks
+from ecorche.biomech.identification import AtRest, Options, Track, assign, require_at_rest, require_tracks
 from ecorche.biomech.markers_on_muscles import Assigned, Markers
 from ecorche.document.identified_spec import IdentifiedSpec
 from ecorche.errors import EcorcheError
@@ -52,18 +52,21 @@ def compare(
     markers: Markers,
     options: Options | None = None,
     *,
-    at_rest: tuple[Sequence[Track], Markers] | None = None,
+    at_rest: AtRest | None = None,
 ) -> Compared:
     """Distances of the markers of a motion from identified spindles, or from a skin over them.
 
     With ``at_rest``, tracks and the same markers of a body that is still and slack, each marker's mean
     distance there is the thickness of what lies between it and the spindle; undeformed then means as at rest.
+    Markers that were not seen there do not count.
 
     Tracks of muscles that were not identified take part in telling what lies beneath a marker, as they did
     then; their markers do not count.
     """
     options = Options() if options is None else options
     require_tracks(tracks, markers)
+    if at_rest is not None:
+        require_at_rest(at_rest, tracks, markers)
     found, kept = _known(assign(tracks, markers, options), tracks, identified)
     names = tuple(track.name for track in kept)
     if not len(found.spindle):
@@ -84,6 +87,9 @@ def compare(
             ]
         )
         fat = 0.0 * fat
+        known = np.asarray(np.isfinite(thickness).all(axis=0))
+        found, thickness, fat = _some(found, known), thickness[:, known], fat[known]
+        at = found.frame, found.spindle
     distances = []
     for undeformed, between in zip((True, False), thickness, strict=True):
         spindles = spindles_of(identified, names, undeformed=undeformed)
@@ -133,14 +139,13 @@ def _at_rest(
     markers: Markers,
     undeformed: bool,
 ) -> Floats:
-    """How far each marker lies from each spindle at rest, on average over its frames [m], (M, K)."""
-    missing = next((name for name in names if name not in tracks), None)
-    if missing is not None or markers.seen is not None:
-        raise EcorcheError(
-            "at rest a muscle is missing or a marker was not seen",
-            where=missing,
-            remedy="Give every muscle, and frames in which all markers are seen",
-        )
+    """How far each marker lies from each spindle at rest, on average over its frames [m], (M, K).
+
+    Not a number where it was not seen.
+    """
+    seen = np.ones(markers.positions.shape[:2], np.bool_) if markers.seen is None else markers.seen
+    places = np.where(seen[..., None], markers.positions, 0.0)
+    frames = np.where(seen.any(axis=0), seen.sum(axis=0), np.nan)
     spindles, turns = (
         spindles_of(identified, names, undeformed=undeformed),
         _turns(identified, names, undeformed),
@@ -148,12 +153,21 @@ def _at_rest(
     found = np.zeros((len(names), markers.positions.shape[1]))
     for number, name in enumerate(names):
         track = tracks[name]
-        around = track.path.around(markers.positions)
+        around = track.path.around(places)
         alone = SigmoidSpindles(spindles.coefficients[[number]], np.zeros(1, np.int64), np.ones(1))
         states = alone.states(track.length[:, None], (track.tension * track.share)[:, None])
         radius = states.radius(around.along[:, None], (around.theta - turns[number])[:, None])[:, 0]
-        found[number] = (around.distance - radius).mean(axis=0)
+        found[number] = np.where(seen, around.distance - radius, 0.0).sum(axis=0) / frames
     return found
+
+
+def _some(found: Assigned, which: Bools) -> Assigned:
+    """Some of the positions."""
+    rows = {
+        name: getattr(found, name)[which]
+        for name in ("spindle", "frame", "marker", "along", "theta", "distance")
+    }
+    return replace(found, **rows)
 
 
 def _known(
@@ -163,15 +177,5 @@ def _known(
     kept = [track for track in tracks if track.name in identified.spindles]
     place = np.cumsum([track.name in identified.spindles for track in tracks]) - 1
     own = np.isin(every.spindle, [n for n, track in enumerate(tracks) if track.name in identified.spindles])
-    return (
-        Assigned(
-            place[every.spindle[own]],
-            every.frame[own],
-            every.marker[own],
-            every.along[own],
-            every.theta[own],
-            every.distance[own],
-            every.alone,
-        ),
-        kept,
-    )
+    some = _some(every, own)
+    return replace(some, spindle=place[some.spindle]), kept

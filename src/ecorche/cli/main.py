@@ -15,6 +15,7 @@ from ecorche.cli import (
     convert,
     curves,
     export,
+    identify,
     info,
     muscles,
     rebind,
@@ -56,7 +57,9 @@ def _guarded(verb: Callable[..., None]) -> Callable[..., None]:
             raise typer.Exit(2) from None
         except KeyboardInterrupt:
             _complain(
-                "interrupted; nothing half-written is left, and the same command resumes a bake", "yellow"
+                "interrupted; nothing half-written is left, and the same command resumes a bake or an"
+                " identification",
+                "yellow",
             )
             raise typer.Exit(130) from None
 
@@ -93,6 +96,7 @@ for _verb in (
     scale.scale,
     solve.solve,
     report.report,
+    identify.identify,
 ):
     app.command()(_guarded(_verb))
 
