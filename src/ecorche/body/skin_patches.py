@@ -50,11 +50,12 @@ def skin_patches(points: Floats, edges: Ints, apart: float, left_out: npt.NDArra
     for vertex in range(len(points)):
         if not covered[vertex]:
             chosen.append(vertex)
-            covered |= np.isfinite(dijkstra(graph, directed=False, indices=vertex, limit=apart))
+            away = dijkstra(graph, directed=False, indices=np.array([vertex]), limit=apart)
+            covered |= np.isfinite(away[0])
     centres = np.array(chosen, np.int64)
     follows = _follows(graph, centres, WIDER * apart)
-    nearest: Any = dijkstra(graph, directed=False, indices=centres, min_only=True, return_predecessors=True)
-    source = nearest[2]
+    search: Any = dijkstra  # whose stubs do not know what these arguments give together
+    source = search(graph, directed=False, indices=centres, min_only=True, return_predecessors=True)[2]
     number = np.full(len(points), -1, np.int64)
     number[centres] = np.arange(len(centres))
     own = np.where(source >= 0, number[np.maximum(source, 0)], -1)
