@@ -31,6 +31,7 @@ test-oldest: $(STAMPS)/oldest  ## the core on NumPy 1.26, which Blender pins
 	    tests/test_document_files.py tests/test_retarget.py tests/test_posing.py tests/test_sliding.py tests/test_body_muscles.py
 
 bench: $(STAMPS)/python $(STAMPS)/peers  ## measure, and write benchmarks/RESULTS.md anew
+	@PYTHON=$(PYTHON) tools/setup-engines
 	$(BIN)/python -m benchmarks.run
 
 pictures: $(STAMPS)/python  ## muscles of five real people in eight poses, as sheets in out/pictures; takes a while
@@ -55,7 +56,7 @@ docs: $(STAMPS)/python  ## regenerate what the docs hold of generated text
 	$(BIN)/python -m ecorche.document.schema
 
 clean:  ## remove environments and outputs
-	rm -rf $(VENV) .venv-bpy .venv-oldest .cache out tests/web/node_modules
+	rm -rf $(VENV) .venv-bpy .venv-engines .venv-oldest .cache out tests/web/node_modules
 
 $(STAMPS)/python: pyproject.toml tools/setup-python
 	@PYTHON=$(PYTHON) tools/setup-python $(VENV) --group opensim

@@ -14,7 +14,7 @@ from scipy.spatial import cKDTree
 from ecorche.dynamics.implicit_springs import ImplicitSprings
 from ecorche.dynamics.spring_layout import SpringLayout
 from ecorche.dynamics.spring_steps import SpringSteps, Way, still
-from ecorche.dynamics.springs import Springs, damping_of, spring_forces
+from ecorche.dynamics.springs import SAFE, Springs, damping_of, spring_forces
 from ecorche.dynamics.trajectory import polynomial_between
 from ecorche.errors import EcorcheError
 
@@ -246,16 +246,23 @@ def test_the_limit_of_the_step_is_that_of_one_oscillation() -> None:
             assert (energy > 1e-10) == grows, (ratio, share)
 
 
-def test_capped_springs_swing_as_before_where_they_are_soft() -> None:
-    springs, places = lattice(ratio=0.0)
-    stiff = replace(springs, stiffness=np.where(np.arange(len(springs.pairs)) % 3 == 0, 1e5, 100.0))
-    soft, share = stiff.capped(2000.0)
-    assert 0.3 < share < 0.4
-    assert soft.stable_step(places) > 4.0 * stiff.stable_step(places)
-    inverse = springs.inverse_masses[springs.pairs].sum(axis=1)
-    assert (soft.stiffness * inverse <= 2000.0 * (1.0 + 1e-12)).all()
-    kept = stiff.stiffness * inverse <= 2000.0
-    np.testing.assert_array_equal(soft.stiffness[kept], stiff.stiffness[kept])
+def test_slowed_springs_take_the_step_and_give_way_as_before() -> None:
+    """Heavier where they must be and nowhere else; a push is answered as before, and nothing flies apart."""
+    springs, places = lattice(held=5)
+    stiff = replace(springs, stiffness=np.where(np.arange(len(springs.pairs)) % 9 == 0, 1e4, 100.0))
+    step = 2.0 * stiff.stable_step(places)
+    slow = stiff.slowed(places, step)
+    assert slow.stable_step(places) >= step * (1.0 - 1e-12)
+    enough = stiff.longest_steps(places, evenly=True) * SAFE >= step
+    assert 0.1 < enough.mean() < 0.9
+    np.testing.assert_array_equal(slow.masses[enough], stiff.masses[enough])
+    assert (slow.masses[~enough] > stiff.masses[~enough]).all()
+    np.testing.assert_array_equal(slow.stiffness, stiff.stiffness)
+    steps = struck(slow, places, step=step)
+    began = slow.energy(places, steps.offsets, steps.velocities)
+    for _ in range(100):
+        steps.advance(still(places, 20 * step))
+        assert slow.energy(places, steps.offsets, steps.velocities) < began
 
 
 @pytest.mark.parametrize(("share", "order"), [(0.5, 2.0), (1.0, 1.0)])
@@ -332,7 +339,7 @@ def test_what_cannot_be_is_refused() -> None:
         SpringSteps(springs, places, precision="half")
     with pytest.raises(EcorcheError, match="a step of 0 s leads nowhere"):
         SpringSteps(springs, places, step=0.0)
-    with pytest.raises(EcorcheError, match=r"no stiffness can be capped at -1"):
-        springs.capped(-1.0)
+    with pytest.raises(EcorcheError, match=r"a step of -1 s leads nowhere"):
+        springs.slowed(places, -1.0)
     with pytest.raises(EcorcheError, match=r"a share of 0.3 is not stable"):
         ImplicitSprings(springs, step=0.01, share=0.3)

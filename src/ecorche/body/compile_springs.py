@@ -19,13 +19,14 @@ would:
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 from scipy.spatial import cKDTree
 
 from ecorche.base.mesh import coincident_groups
-from ecorche.base.rotations import normalise
 from ecorche.body.character import SkinnedMesh
 from ecorche.body.compile import Body, skinned_points
 from ecorche.body.coupling_shares import LEFT_PLAIN
@@ -34,10 +35,18 @@ from ecorche.body.firm_parts import firm_parts
 from ecorche.body.fit_for_muscles import require_size, times_a_person
 from ecorche.body.garments import garment_transfers
 from ecorche.body.regions import regions_by_any_name
+from ecorche.body.skin_masses import (
+    DEPTH,
+    FIRM,
+    MUSCLE,
+    NEAREST,
+    SkinMasses,
+    in_patches,
+    skin_masses,
+)
 from ecorche.body.skin_state import outward
 from ecorche.body.spelled_joints import joint_number
 from ecorche.body.spring_places import (
-    areas_with_none_empty,
     edges_of,
     held_from_below,
     muscle_masses,
@@ -58,21 +67,19 @@ Ints = npt.NDArray[np.int64]
 
 RINGS, SIDES = 12, 8
 """How finely muscles that are no meshes are divided."""
-MUSCLE, SKIN, FAT = 1060.0, 1100.0, 920.0
-"""Densities [kg/m³]."""
-SKIN_THICKNESS, DEEPEST, NEAREST = 0.002, 0.04, 0.004
-"""Of a person [m]: the skin; how much tissue at most moves with it; no tissue is taken for thinner."""
-DEPTH, THINNEST = 0.01, 0.003
-"""Of a person [m]: depth of a usual muscle; no muscle is taken for thinner."""
+THINNEST = 0.003
+"""No muscle is taken for thinner, on a person [m]."""
 BONE = 0.012
 """Of bones one point in a cube of this edge holds skin, on a person [m]."""
-ALL_ROUND = 0.15
-"""Share of what holds skin that holds it in all directions, at its own place: springs to few points, as over
-the end of a bone, would let it slip aside or turn inside out."""
 HOLDING = 12
 """So many springs at most hold a vertex of the skin."""
 CONTACT = 4e6
 """How hard skin is against balls, an area [Pa/m]."""
+PATCH, STEP, LOOSER = 0.02, 0.45e-3, 0.05
+"""In real time: how far the middles of patches of skin are apart on a person [m]; steps that are to be stable
+[s]; and how stiff springs between neighbours on a muscle are, of what they are. Ten times less stiff muscles
+move the calf by 6 % of its way, four times less stiff skin by 39 %: so the one gives way, and the other has
+fewer masses instead."""
 
 
 def compile_springs(body: Body, rig: Rig | None) -> BodySprings:
@@ -92,40 +99,49 @@ def compile_springs(body: Body, rig: Rig | None) -> BodySprings:
         mesh.mesh.triangles().astype(np.int64),
         f"{character.source or character.name}, mesh {mesh.name!r}",
     )
-    welded = coincident_groups(vertices).astype(np.int64)
-    first = np.unique(welded, return_index=True)[1]
-    skin, faces = vertices[first], welded[triangles]
     surfaces, muscles, thinner = _muscles(body, spec)
     firm = firm_parts(character, rig, naming)
+    welded = coincident_groups(vertices).astype(np.int64)
+    first = np.unique(welded, return_index=True)[1]
+    whole_skin = skin_masses(
+        vertices[first],
+        welded[triangles],
+        _firm_share(mesh, character.skeleton, naming)[first],
+        partial(_depth, surfaces=surfaces, muscles=muscles, bones=firm.points),
+        spec,
+        size,
+    )
+    said = {name: _blow(name, blow, rig, character.skeleton, whole_skin) for name, blow in spec.blows.items()}
+    masses_of_skin = whole_skin
+    follows = sparse.csr_matrix((np.ones(len(first)), (np.arange(len(first)),) * 2))
+    if spec.realtime:
+        masses_of_skin, patches = in_patches(whole_skin, PATCH * size)
+        said = {name: _on_patches(name, blow, patches.follows, rig) for name, blow in said.items()}
+        # towards what goes with its bone the swing fades, so that no step is seen
+        swinging = np.clip(1.0 - whole_skin.firmly / FIRM, 0.0, 1.0)
+        first, follows = first[patches.centres], sparse.csr_matrix(sparse.diags(swinging) @ patches.follows)
+    skin, edges = masses_of_skin.points, masses_of_skin.edges
     bones = one_a_cell(firm.points, BONE * size)
     beneath = np.concatenate([muscles, firm.points[bones]])
     vertex, point, length, _ = held_from_below(
-        skin, _normals(skin, faces), beneath, spec.reach * size, HOLDING
+        skin, masses_of_skin.normals, beneath, spec.reach * size, HOLDING
     )
-    firmly = _firm_share(mesh, character.skeleton, naming)[first]
-    depth = _depth(skin, surfaces, muscles, firm.points)
-    depth += firmly * (np.minimum(depth, NEAREST * size) - depth)
     used = np.unique(point[point >= len(muscles)])
     renumbered = np.full(len(beneath), -1, np.int64)
     renumbered[: len(muscles)] = np.arange(len(muscles))
     renumbered[used] = len(muscles) + np.arange(len(used))
     held = np.stack([vertex, len(skin) + renumbered[point]], axis=1)
 
-    area = areas_with_none_empty(skin, faces, np.zeros(len(skin), np.int64))
-    tissue = np.clip(depth - SKIN_THICKNESS * size, 0.0, DEEPEST * size)
-    mass = area * (SKIN * SKIN_THICKNESS * size + 0.5 * FAT * tissue)
-    edges = edges_of(faces)
     usual = DEPTH * size
-    k_skin = spec.skin * spec.muscle / usual * area[edges].mean(axis=1)
+    k_skin = spec.skin * spec.muscle / usual * masses_of_skin.broad[edges].mean(axis=1)
     inverse = 1.0 / np.maximum(length, NEAREST * size)
-    all_of_it = spec.tissue * area / np.maximum(depth, NEAREST * size)
-    all_round = ALL_ROUND + (1.0 - ALL_ROUND) * firmly
-    k_held = ((1.0 - all_round) * all_of_it / np.bincount(vertex, inverse, len(skin)))[vertex] * inverse
+    from_below = masses_of_skin.held - masses_of_skin.all_round
+    k_held = (from_below / np.bincount(vertex, inverse, len(skin)))[vertex] * inverse
 
     held, k_held = held[k_held > 0.0], k_held[k_held > 0.0]
-    masses, pairs, stiffness = [mass], [edges, held], [k_skin, k_held]
+    masses, pairs, stiffness = [masses_of_skin.masses], [edges, held], [k_skin, k_held]
     own = np.zeros(len(skin) + len(muscles) + len(used))
-    own[: len(skin)] = all_round * all_of_it
+    own[: len(skin)] = masses_of_skin.all_round
     muscle = np.zeros(0, np.int64)
     if surfaces is not None:
         muscle = surfaces.muscle.astype(np.int64)
@@ -138,7 +154,8 @@ def compile_springs(body: Body, rig: Rig | None) -> BodySprings:
         pairs.append(around + len(skin))
         # by the lighter of the two, as it were: thin ends would swing too fast to follow
         lighter = 2.0 / (1.0 / flesh[around]).sum(axis=1)
-        stiffness.append(spec.surface * spec.muscle / (MUSCLE * usual**2) * lighter)
+        stretch = spec.surface * (LOOSER if spec.realtime else 1.0)
+        stiffness.append(stretch * spec.muscle / (MUSCLE * usual**2) * lighter)
     masses.append(np.full(len(used), np.inf))
     whole, joined, firmness = np.concatenate(masses), np.concatenate(pairs), np.concatenate(stiffness)
     ratios = np.full(len(joined), spec.ring)
@@ -153,16 +170,22 @@ def compile_springs(body: Body, rig: Rig | None) -> BodySprings:
         where="" if rig is None else str(rig.source),
     )
     notes = list(state.told(mesh.name))
-    if spec.cap is not None:
-        springs, share = springs.capped(spec.cap)
-        notes.append(f"springs: {100.0 * share:.0f} % of them are softer than they should be, by the cap")
+    bind_places = np.concatenate([skin, muscles, firm.points[bones[used - len(muscles)]]])
+    if spec.realtime:
+        before, springs = springs, springs.slowed(bind_places, STEP * size)
+        free = np.isfinite(before.masses)
+        more = 100.0 * (springs.masses[free].sum() / before.masses[free].sum() - 1.0)
+        notes.append(
+            f"springs in real time: {len(skin)} patches stand for {len(vertices)} vertices of the skin;"
+            f" masses that would swing too fast are heavier, all together by {more:.1f} %"
+        )
     contact = np.zeros(len(whole))
-    contact[: len(skin)] = CONTACT / size * area
+    contact[: len(skin)] = CONTACT / size * masses_of_skin.area
     return BodySprings(
         springs,
-        np.concatenate([skin, muscles, firm.points[bones[used - len(muscles)]]]),
+        bind_places,
         number,
-        welded,
+        sparse.csr_matrix(follows[welded]),
         first,
         surfaces,
         thinner,
@@ -171,10 +194,7 @@ def compile_springs(body: Body, rig: Rig | None) -> BodySprings:
         muscle,
         spec.tension,
         contact,
-        tuple(
-            _blow(name, said, rig, character.skeleton, skin, _normals(skin, faces), area)
-            for name, said in spec.blows.items()
-        ),
+        tuple(said.values()),
         tuple(
             Ball(said.radius, keys[:, 0], keys[:, 1:])
             for said in spec.balls.values()
@@ -213,7 +233,7 @@ def _firm_share(mesh: SkinnedMesh, skeleton: Skeleton, naming: Naming) -> Floats
     return np.asarray(np.clip(np.sum(tight[joints] * shares, axis=1), 0.0, 1.0))
 
 
-def _depth(skin: Floats, surfaces: EcorcheSurfaces | None, muscles: Floats, bones: Floats) -> Floats:
+def _depth(skin: Floats, *, surfaces: EcorcheSurfaces | None, muscles: Floats, bones: Floats) -> Floats:
     """How far each vertex of the skin is from the nearest muscle or bone [m], (vertices,)."""
     beneath = bones
     if surfaces is not None:
@@ -226,21 +246,19 @@ def _blow(
     said: BlowSpec,
     rig: Rig | None,
     skeleton: Skeleton,
-    skin: Floats,
-    normals: Floats,
-    area: Floats,
+    skin: SkinMasses,
 ) -> Blow:
-    """On which masses of the skin a blow falls, and with what force."""
+    """On which vertices of the skin a blow falls, and with what force."""
     assert rig is not None  # without a rig there are none
     joint = joint_number(rig, said.joint, skeleton.names, ("springs", "blows", name, "joint"))
     head, tip = skeleton.bind_world[joint, :3, 3], skeleton.tail_positions()[joint]
     force = np.asarray(said.force)
     strength = float(np.linalg.norm(force))
     along = force / max(strength, 1e-12)
-    away = skin - (head + said.along * (tip - head))
+    away = skin.points - (head + said.along * (tip - head))
     aside = np.linalg.norm(away - np.outer(away @ along, along), axis=1) / said.radius
     # the skin that is met first, on this side of the bone
-    met = (aside < 1.0) & (normals @ along < 0.0) & (np.linalg.norm(away, axis=1) < 4.0 * said.radius)
+    met = (aside < 1.0) & (skin.normals @ along < 0.0) & (np.linalg.norm(away, axis=1) < 4.0 * said.radius)
     if not met.any():
         raise EcorcheError(
             f"the blow {name!r} meets no skin",
@@ -248,15 +266,18 @@ def _blow(
             remedy="Make it wider, or choose another place along the bone",
         )
     points = np.flatnonzero(met)
-    weight = area[points] * (1.0 - aside[points] ** 2) ** 2
+    weight = skin.area[points] * (1.0 - aside[points] ** 2) ** 2
     return Blow(points, (weight / weight.sum())[:, None] * force, said.start, said.seconds)
 
 
-def _normals(points: Floats, triangles: Ints) -> Floats:
-    """Unit normals a vertex, (vertices, 3)."""
-    a, b, c = (points[triangles[:, k]] for k in range(3))
-    area = np.cross(b - a, c - a)
-    total = np.stack(
-        [np.bincount(triangles.ravel(), np.repeat(area[:, x], 3), len(points)) for x in range(3)], axis=1
-    )
-    return np.asarray(normalise(total))
+def _on_patches(name: str, blow: Blow, follows: sparse.csr_matrix, rig: Rig | None) -> Blow:
+    """The same blow on patches of the skin."""
+    forces = np.asarray(follows[blow.points].T @ blow.forces)
+    points = np.flatnonzero(np.any(forces != 0.0, axis=1))
+    if not len(points):
+        raise EcorcheError(
+            f"the blow {name!r} meets skin that goes with its bone in real time",
+            where=f"{'' if rig is None else rig.source}, springs.blows",
+            remedy="Choose a place off head, hands and feet, or leave out realtime",
+        )
+    return Blow(points, forces[points], blow.start, blow.seconds)

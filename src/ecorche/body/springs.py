@@ -81,7 +81,8 @@ class BodySprings:
         springs: Between all points.
         bind: Places of all points at bind [m], (N, 3).
         mesh: Number of the mesh that is the body.
-        welded: The mass that each vertex of it goes with, (vertices,); vertices in one place share one.
+        follows: How much each vertex of it goes with each mass on skin, (vertices, skin): with one, which
+            vertices in one place share, or with a few around it, where masses stand for patches.
         first: A vertex for each of these masses, (skin,).
         surfaces: The muscles' surfaces; None for a body without.
         thinner: What takes the points of those surfaces to where masses are; None leaves them.
@@ -99,7 +100,7 @@ class BodySprings:
     springs: Springs
     bind: Floats
     mesh: int
-    welded: Ints
+    follows: sparse.csr_matrix
     first: Ints
     surfaces: EcorcheSurfaces | None
     thinner: sparse.csr_matrix | None
@@ -163,13 +164,17 @@ class BodySprings:
             points: Of every mesh without dynamics, each (vertices, 3).
             offsets: Of all masses from where they are without [m], (N, 3).
         """
-        deltas = (self.shown * offsets[self.welded]).astype(np.float32)
+        deltas = (self.shown * self.on_skin(offsets)).astype(np.float32)
         result = list(points)
         for number, garment in enumerate(self.garments):
             if garment is not None:
                 result[number] = garment.apply(deltas, points[number])
         result[self.mesh] = points[self.mesh] + deltas
         return tuple(result)
+
+    def on_skin(self, offsets: Floats) -> Floats:
+        """How far each vertex of the body's mesh goes with offsets of all masses [m], (vertices, 3)."""
+        return np.asarray(self.follows @ offsets[: len(self.first)])
 
     def feed(self, update: Callable[[bytes], object]) -> None:
         """Give everything that the springs depend on to a hash, so that a bake knows its own."""
@@ -183,6 +188,8 @@ class BodySprings:
             springs.own_damping,
             self.bind,
             self.contact,
+            self.follows.indices,
+            self.follows.data,
         ):
             update(np.ascontiguousarray(array).tobytes())
         update(repr((self.tension, self.shown)).encode())

@@ -69,9 +69,9 @@ class SpringsSpec(Spec):
     """Skin is held by all muscle and bone so much farther away than the nearest [m]."""
     muscularity: Annotated[float, Field(ge=0.2, le=1.0)] = 1.0
     """How thick muscles are, share of what they are: the rest is softer tissue, and the skin stays."""
-    cap: Positive | None = None
-    """No spring is stiffer than so many times the mass it moves [1/s²], for longer steps: with 1e6 they are
-    three times as long on a person, and what is stiff swings otherwise; None caps none."""
+    realtime: bool = False
+    """Fewer masses and longer steps, for a body that moves while one looks: patches of skin 2 cm wide move as
+    one, head, hands and feet go with their bones, and muscles stretch more easily along themselves."""
     intensity: Share = 1.0
     """How much of the motion is shown."""
     blows: Mapping[Name, BlowSpec] = Field(default_factory=dict)

@@ -165,24 +165,35 @@ class Springs:
         For each spring (x̂·(a − b))² ≤ (1/m_a + 1/m_b) (m_a (x̂·a)² + m_b (x̂·b)²), so that no frequency
         exceeds the largest eigenvalue of any point's own sum of k (1/m_a + 1/m_b) x̂ x̂ᵀ.
         """
-        return self._largest(places, self.stiffness, self.own_stiffness)
+        return float(self._largest(places, self.stiffness, self.own_stiffness).max(initial=0.0))
 
     def strongest(self, places: Floats) -> float:
         """The same bound of the strongest damping: how fast it takes speed away, at most [1/s]."""
-        return self._largest(places, self.damping, self.own_damping)
+        return float(self._largest(places, self.damping, self.own_damping).max(initial=0.0))
 
-    def _largest(self, places: Floats, between: Floats, own: Floats) -> float:
+    def _largest(self, places: Floats, between: Floats, own: Floats, *, evenly: bool = False) -> Floats:
+        """The largest eigenvalue of each point's own sum, 0 for points that are held, (N,).
+
+        ``evenly`` takes (x̂·(a − b))² ≤ 2 (x̂·a)² + 2 (x̂·b)² instead, without the 2 where one end is held:
+        where masses differ this is no better, but a point's own sum then depends on no other mass.
+        """
         unit, _ = self.directions(places)
-        weight = between * self.inverse_masses[self.pairs].sum(axis=1)
+        inverse = self.inverse_masses[self.pairs]
+        weights = np.repeat(inverse.sum(axis=1, keepdims=True), 2, axis=1)
+        if evenly:
+            weights = inverse * np.where(inverse > 0.0, 1.0, 0.0).sum(axis=1, keepdims=True)
         blocks = np.zeros((self.point_count, 9))
-        outer = (weight[:, None, None] * unit[:, :, None] * unit[:, None, :]).reshape(-1, 9)
+        outer = (unit[:, :, None] * unit[:, None, :]).reshape(-1, 9)
         for end in (0, 1):
             for k in range(9):
-                blocks[:, k] += np.bincount(self.pairs[:, end], outer[:, k], self.point_count)
+                share = between * weights[:, end] * outer[:, k]
+                blocks[:, k] += np.bincount(self.pairs[:, end], share, self.point_count)
         matrices = blocks.reshape(-1, 3, 3)
         matrices[:, [0, 1, 2], [0, 1, 2]] += (own * self.inverse_masses)[:, None]
         free = np.isfinite(self.masses)
-        return float(np.linalg.eigvalsh(matrices[free])[:, 2].max()) if free.any() else 0.0
+        result = np.zeros(self.point_count)
+        result[free] = np.linalg.eigvalsh(matrices[free])[:, 2]
+        return result
 
     def power_iteration(self, places: Floats, rounds: int = 100) -> float:
         """The same by power iteration: from below, the nearer the more rounds [1/s²]."""
@@ -207,37 +218,35 @@ class Springs:
             found = float(np.linalg.norm(vector))
         return found
 
-    def stable_step(self, places: Floats) -> float:
-        """The step [s] to take at these places: `SAFE` of the longest that is stable.
+    def longest_steps(self, places: Floats, *, evenly: bool = False) -> Floats:
+        """How long a step may be by what each point takes part in [s], (N,); infinite where nothing swings.
 
-        Steps as `spring_steps` takes them are while h² ω² + 4 h γ ≤ 4, ω² being `fastest`, γ `strongest`.
+        Steps as `spring_steps` takes them are stable while h² ω² + 4 h γ ≤ 4, ω² and γ being the point's own
+        bounds as in `fastest` and `strongest`. For ``evenly`` see `_largest`.
         """
-        square, damped = self.fastest(places), self.strongest(places)
-        if square <= 0.0:
-            return np.inf if damped <= 0.0 else SAFE / damped
-        return SAFE * 2.0 / float(damped + np.sqrt(damped**2 + square))
+        square = self._largest(places, self.stiffness, self.own_stiffness, evenly=evenly)
+        damped = self._largest(places, self.damping, self.own_damping, evenly=evenly)
+        slowing = damped + np.sqrt(damped**2 + square)
+        swings = slowing > 0.0
+        return np.where(swings, 2.0 / np.where(swings, slowing, 1.0), np.inf)
 
-    def capped(self, most: float) -> tuple[Springs, float]:
-        """The springs with none stiffer than ``most`` times the reduced mass of its ends [1/s²], and the
-        share of them that were; damping ratios are kept. For steps that are longer: what is soft swings as
-        before, what was stiff gives way more than it should."""
-        if not most > 0.0:
+    def stable_step(self, places: Floats) -> float:
+        """The step [s] to take at these places: `SAFE` of the longest that is stable by either bound."""
+        bounds = (self.longest_steps(places, evenly=evenly).min(initial=np.inf) for evenly in (False, True))
+        return SAFE * float(max(bounds))
+
+    def slowed(self, places: Floats, step: float) -> Springs:
+        """The springs with heavier masses where steps of ``step`` [s] would be too long for them.
+
+        What holds them stays as stiff: how far they give way is the same, how fast they swing is not.
+        """
+        if not step > 0.0:
             raise EcorcheError(
-                f"no stiffness can be capped at {most:g} 1/s²",
-                where=self.where,
-                remedy="Give a number above 0, such as 1e5",
+                f"a step of {step:g} s leads nowhere", where=self.where, remedy="Give one above 0"
             )
-        with np.errstate(invalid="ignore"):
-            inverse = self.inverse_masses[self.pairs].sum(axis=1)
-        share = np.minimum(1.0, most / np.maximum(self.stiffness * inverse, 1e-300))
-        own = np.minimum(1.0, most / np.maximum(self.own_stiffness * self.inverse_masses, 1e-300))
-        return replace(
-            self,
-            stiffness=self.stiffness * share,
-            damping=self.damping * np.sqrt(share),
-            own_stiffness=self.own_stiffness * own,
-            own_damping=self.own_damping * np.sqrt(own),
-        ), float(np.mean(share < 1.0)) if len(share) else 0.0
+        # of a mass times n, ω² and γ are an nth: with n = (h/h_longest)² both terms of the limit fit
+        short = step / (SAFE * self.longest_steps(places, evenly=True))
+        return replace(self, masses=self.masses * np.maximum(1.0, short) ** 2)
 
 
 def damping_of(ratio: npt.ArrayLike, stiffness: Floats, inverse_mass: Floats) -> Floats:
