@@ -59,15 +59,16 @@ def rig_with(**said: Any) -> Rig:
     return replace(rig, spec=rig.spec.model_copy(update={"springs": SpringsSpec(**said)}))
 
 
-def frames_of(motion: str, active: float | None = None, **said: Any) -> LiveFrames:
-    """The man in a motion, with other springs, all muscles as active as said."""
+def frames_of(motion: str, active: float | None = None, *, every: int = 1, **said: Any) -> LiveFrames:
+    """The man in a motion, or every so many of its frames, with other springs, all muscles so active."""
     character, _ = man()
-    file, part = MOTIONS[motion]
+    file, (first, last) = MOTIONS[motion]
     live = perform(
         character,
         read_motion(DATA / "cmu" / f"{file}.bvh"),
         rig=rig_with(**said),
-        frames=part,
+        rate=120.0 / every,
+        frames=(first // every, last // every),
         preroll=PREROLL,
         dynamics="springs",
         activation=None if active is None else Constant(np.full(man()[1].spec.muscles.count, active)),

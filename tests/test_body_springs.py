@@ -9,11 +9,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
+from scipy.spatial import cKDTree
 
 from altered_people import scaled
+from ecorche.body.bone_points import bone_points
 from ecorche.body.character import Character
 from ecorche.body.compile import compile_body
 from ecorche.body.compile_springs import compile_springs
+from ecorche.body.firm_parts import firm_parts
 from ecorche.body.live_frames import LiveFrames
 from ecorche.body.perform import perform
 from ecorche.body.rig import create_rig
@@ -31,6 +34,7 @@ from ecorche.document.springs_spec import BallSpec, BlowSpec, SpringsSpec
 from ecorche.errors import DocumentError, EcorcheError
 from ecorche.io.formats import read_character
 from ecorche.skeleton.motion import Motion, bind_pose
+from ecorche.skeleton.naming import recognise
 from soft_ball import ball, hopping, turned
 
 Floats = npt.NDArray[np.float64]
@@ -294,6 +298,27 @@ def test_springs_without_a_rig_and_the_state_of_all_muscles_unknown(character: C
     frames = frames_of(character, hopping(character, 0.3), None)
     assert isinstance(frames.springs, SpringMotion)
     assert np.abs(away(frames)).max() > 0.0
+
+
+def test_bones_hold_by_their_whole_surface_and_go_with_their_joints(data: Path) -> None:
+    """Points on shafts, not only where vertices are; moved as the vertices of their triangles are."""
+    character = read_character(data / "human" / "male_muscular_cmu_mb.glb")
+    naming = recognise(character.skeleton)
+    firm = firm_parts(character, None, naming)
+    count = character.skeleton.joint_count
+    points = bone_points(firm, 0.012, count)
+    knee = character.skeleton.names.index("RightLeg")
+    head, tip = character.skeleton.bind_world[knee, :3, 3], character.skeleton.tail_positions()[knee]
+    own = points.at_bind[points.weights[:, [knee]].toarray()[:, 0] > 0.9]
+    along = np.sort((own - head) @ (tip - head) / np.sum((tip - head) ** 2))
+    assert np.diff(along).max() < 0.1  # of the shin; a third of it is without a vertex
+    np.testing.assert_allclose(np.asarray(points.weights.sum(axis=1))[:, 0], 1.0, atol=1e-6)
+    assert np.array_equal(points.posed(np.zeros((count, 4, 4))), points.at_bind)
+    moved = np.random.default_rng(3).normal(0.0, 0.1, (count, 4, 4))
+    near, vertex = map(np.asarray, cKDTree(firm.points).query(points.at_bind))
+    same = near < 1e-9
+    assert same.sum() > 50
+    np.testing.assert_allclose(points.posed(moved)[same], firm.posed(moved)[vertex[same]], atol=1e-6)
 
 
 def test_patches_cover_the_skin_evenly_and_hands_go_with_their_bones(data: Path) -> None:

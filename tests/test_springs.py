@@ -320,7 +320,9 @@ def test_the_layout_holds_every_spring_at_both_ends() -> None:
     wanted[:7] = 0.0
     np.testing.assert_allclose(found, wanted, rtol=1e-6)
     values = np.random.default_rng(0).normal(size=(3, 100)).astype(np.float32)
-    np.testing.assert_array_equal(layout.points(layout.lanes(values)), values.T)
+    np.testing.assert_array_equal(layout.tables(layout.lanes(values))[0], values.T)
+    both = np.stack([values.T, 2.0 * values.T]).astype(np.float64)
+    np.testing.assert_array_equal(layout.tables(layout.rows(both)), both)
 
 
 def test_what_cannot_be_is_refused() -> None:

@@ -27,6 +27,7 @@ from scipy import sparse
 from scipy.spatial import cKDTree
 
 from ecorche.base.mesh import coincident_groups
+from ecorche.body.bone_points import bone_points
 from ecorche.body.character import SkinnedMesh
 from ecorche.body.compile import Body, skinned_points
 from ecorche.body.coupling_shares import LEFT_PLAIN
@@ -50,7 +51,6 @@ from ecorche.body.spring_places import (
     edges_of,
     held_from_below,
     muscle_masses,
-    one_a_cell,
     strewn,
     thinned,
 )
@@ -101,13 +101,14 @@ def compile_springs(body: Body, rig: Rig | None) -> BodySprings:
     )
     surfaces, muscles, thinner = _muscles(body, spec)
     firm = firm_parts(character, rig, naming)
+    bones = bone_points(firm, BONE * size, character.skeleton.joint_count)
     welded = coincident_groups(vertices).astype(np.int64)
     first = np.unique(welded, return_index=True)[1]
     whole_skin = skin_masses(
         vertices[first],
         welded[triangles],
         _firm_share(mesh, character.skeleton, naming)[first],
-        partial(_depth, surfaces=surfaces, muscles=muscles, bones=firm.points),
+        partial(_depth, surfaces=surfaces, muscles=muscles, bones=bones.at_bind),
         spec,
         size,
     )
@@ -121,8 +122,7 @@ def compile_springs(body: Body, rig: Rig | None) -> BodySprings:
         swinging = np.clip(1.0 - whole_skin.firmly / FIRM, 0.0, 1.0)
         first, follows = first[patches.centres], sparse.csr_matrix(sparse.diags(swinging) @ patches.follows)
     skin, edges = masses_of_skin.points, masses_of_skin.edges
-    bones = one_a_cell(firm.points, BONE * size)
-    beneath = np.concatenate([muscles, firm.points[bones]])
+    beneath = np.concatenate([muscles, bones.at_bind])
     vertex, point, length, _ = held_from_below(
         skin, masses_of_skin.normals, beneath, spec.reach * size, HOLDING
     )
@@ -170,7 +170,8 @@ def compile_springs(body: Body, rig: Rig | None) -> BodySprings:
         where="" if rig is None else str(rig.source),
     )
     notes = list(state.told(mesh.name))
-    bind_places = np.concatenate([skin, muscles, firm.points[bones[used - len(muscles)]]])
+    holding = bones.some(used - len(muscles))
+    bind_places = np.concatenate([skin, muscles, holding.at_bind])
     if spec.realtime:
         before, springs = springs, springs.slowed(bind_places, STEP * size)
         free = np.isfinite(before.masses)
@@ -189,8 +190,7 @@ def compile_springs(body: Body, rig: Rig | None) -> BodySprings:
         first,
         surfaces,
         thinner,
-        firm,
-        bones[used - len(muscles)],
+        holding,
         muscle,
         spec.tension,
         contact,

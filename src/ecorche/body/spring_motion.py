@@ -22,7 +22,7 @@ from ecorche.base.smooth_step import smooth_step
 from ecorche.body.springs import BodySprings
 from ecorche.dynamics.implicit_springs import ImplicitSprings
 from ecorche.dynamics.spring_steps import SpringSteps, Way
-from ecorche.dynamics.trajectory import HALO, derivative_weights, polynomial_between
+from ecorche.dynamics.trajectory import HALO, derivative_weights, derivatives_at, polynomial_between
 from ecorche.errors import EcorcheError
 from ecorche.skeleton.motion import Motion
 
@@ -175,12 +175,10 @@ class SpringMotion:
         found = self._speeds.get(number)
         if found is None:
             own, first = self._place(number), int(self._first[number])
-            found = np.zeros((2, *own.shape))
-            for k in range(min(2 * HALO + 1, len(self._times) - first)):
-                weight = self._weights[number, :, k]
-                if weight.any():
-                    # differences, so that what rests has derivatives of exactly zero
-                    found += weight[:, None, None] * (self._place(first + k) - own)
+            found, weights = np.empty((2, *own.shape)), self._weights[number]
+            # what does not count need not be known
+            around = [self._place(first + k) if used else own for k, used in enumerate(weights.any(axis=0))]
+            derivatives_at(weights, tuple(around), own, found)
             self._speeds[number] = found
             if len(self._speeds) > 3:
                 self._speeds.popitem(last=False)

@@ -51,9 +51,13 @@ def one_a_cell(points: Floats, edge: float) -> Ints:
 
 def strewn(points: Floats, triangles: Ints) -> Floats:
     """Points all over a surface [m], (15 T, 3): where it is, not only where its vertices are."""
+    return np.asarray(np.einsum("sk,tkx->tsx", strewn_shares(), points[triangles]).reshape(-1, 3))
+
+
+def strewn_shares() -> Floats:
+    """How much each corner counts in the points that `strewn` puts on a triangle, (15, 3)."""
     n = 4
-    shares = np.array([(i, j, n - i - j) for i in range(n + 1) for j in range(n + 1 - i)]) / n
-    return np.asarray(np.einsum("sk,tkx->tsx", shares, points[triangles]).reshape(-1, 3))
+    return np.array([(i, j, n - i - j) for i in range(n + 1) for j in range(n + 1 - i)]) / n
 
 
 def held_from_below(

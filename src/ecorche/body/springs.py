@@ -9,14 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from ecorche.body.bone_points import BonePoints
 from ecorche.body.ecorche_surfaces import EcorcheSurfaces
-from ecorche.body.firm_parts import FirmParts
 from ecorche.body.frames import PointSet
 from ecorche.dynamics.springs import Springs
 from ecorche.skin.delta_transfer import DeltaTransfer
@@ -86,8 +85,7 @@ class BodySprings:
         first: A vertex for each of these masses, (skin,).
         surfaces: The muscles' surfaces; None for a body without.
         thinner: What takes the points of those surfaces to where masses are; None leaves them.
-        firm: The bones.
-        bone: Which of their vertices have a spring, (bones,).
+        bones: The points of bones that have a spring.
         muscle: Number of each muscle point's muscle, (muscles,).
         tension: How many times as stiff a muscle is at full activation.
         contact: How stiff each point is against balls [N/m], (N,).
@@ -104,8 +102,7 @@ class BodySprings:
     first: Ints
     surfaces: EcorcheSurfaces | None
     thinner: sparse.csr_matrix | None
-    firm: FirmParts
-    bone: Ints
+    bones: BonePoints
     muscle: Ints
     tension: float
     contact: Floats
@@ -132,22 +129,7 @@ class BodySprings:
         muscles = np.zeros((0, 3)) if beneath is None else beneath.astype(np.float64)
         if self.thinner is not None:
             muscles = self.thinner @ muscles
-        return np.concatenate([skin[self.first].astype(np.float64), muscles, self._bones(moved)])
-
-    def _bones(self, moved: Floats) -> Floats:
-        at_bind, joints, shares = self._bone_weights
-        matrix = np.einsum("vk,vkij->vij", shares, moved[joints])
-        return np.asarray(at_bind + np.einsum("vij,vj->vi", matrix[:, :3, :3], at_bind) + matrix[:, :3, 3])
-
-    @cached_property
-    def _bone_weights(self) -> tuple[Floats, Ints, Floats]:
-        """Of the bones' vertices that have a spring: places at bind [m], joints and their shares."""
-        joints, shares = self.firm.weights.padded()
-        return (
-            self.firm.points[self.bone],
-            joints[self.bone].astype(np.int64),
-            shares[self.bone].astype(np.float64),
-        )
+        return np.concatenate([skin[self.first].astype(np.float64), muscles, self.bones.posed(moved)])
 
     def stiffening(self, activation: Floats | None) -> Floats:
         """How many times as stiff each point is held as at rest, of the muscles' activation (M,), (N,)."""

@@ -54,9 +54,8 @@ class SpringLanes:
     ) -> tuple[Floats, Floats, Floats]:
         """Offsets, velocities and accelerations at the end of a way."""
         layout = self.layout
-        own = layout.rows(np.concatenate(state, axis=1))
-        path = layout.rows(way.places.astype(np.float32).transpose(1, 0, 2).reshape(-1, 18))
-        said = layout.rows(np.concatenate([spring.T, push], axis=1))
+        own, path = layout.rows(np.stack(state)), layout.rows(way.places)
+        said = layout.rows(np.concatenate([spring.T, push], axis=1)[None])
         h, count, first, last, drag, most, rounds = fixed
         numbers = np.array([h, first, last, drag, most], np.float32)
         spheres = np.ascontiguousarray(way.spheres, np.float64)
@@ -66,7 +65,8 @@ class SpringLanes:
                 self.inverse, self.constant, path, said, spheres, np.asarray(way.radii, np.float32),
                 own, self.now, self.after,
             )  # fmt: skip
-        return layout.points(own[:, 0:3]), layout.points(own[:, 3:6]), layout.points(own[:, 6:9])
+        offsets, velocities, accelerations = layout.tables(own)
+        return offsets, velocities, accelerations
 
 
 @njit(cache=True, inline="always")  # type: ignore[untyped-decorator]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
+from numba import njit, prange
 
 from ecorche.base.lanes import WIDTH, rows_of_lanes
 from ecorche.dynamics.springs import Springs
@@ -71,24 +72,41 @@ class SpringLayout:
 
     def lanes(self, values: npt.ArrayLike) -> Singles:
         """Values a point (N,) or (K, N) as lanes, (groups, 16) or (groups, K, 16)."""
-        given = np.asarray(values)
-        result = self.rows(given.reshape(-1, given.shape[-1]).T)
+        given = np.asarray(values, np.float64)
+        result = self.rows(given.reshape(-1, given.shape[-1], 1))
         return result[:, 0] if given.ndim == 1 else result
 
-    def rows(self, values: npt.NDArray[np.floating]) -> Singles:
-        """Rows of values, one a point (N, K), as lanes, (groups, K, 16)."""
-        table = np.zeros((self.groups * WIDTH, values.shape[1]), np.float32)
-        table[: len(self.order)] = values.astype(np.float32)[self.order]
-        result = rows_of_lanes((self.groups, values.shape[1]))
-        result[:] = table.reshape(self.groups, WIDTH, -1).transpose(0, 2, 1)
+    def rows(self, tables: Floats) -> Singles:
+        """Tables of values, a row a point (P, N, K), side by side as lanes, (groups, P K, 16)."""
+        result = rows_of_lanes((self.groups, tables.shape[0] * tables.shape[2]))
+        _fill(np.ascontiguousarray(tables), self.order, result)
         return result
 
-    def points(self, lanes: Singles) -> Floats:
-        """What lanes (groups, 3, 16) hold, a point each, (N, 3)."""
-        flat = lanes.transpose(0, 2, 1).reshape(-1, lanes.shape[1])[: len(self.order)]
-        result = np.empty(flat.shape)
-        result[self.order] = flat
+    def tables(self, lanes: Singles) -> Floats:
+        """What lanes (groups, 3 P, 16) hold, as tables with a row a point, (P, N, 3)."""
+        result = np.empty((lanes.shape[1] // 3, len(self.order), 3))
+        _read(lanes, self.order, result)
         return result
+
+
+# in one call each: to wake a thread takes as long as to fill the lanes of some thousand points
+@njit(cache=True, parallel=True)  # type: ignore[untyped-decorator]
+def _fill(tables: Floats, order: Ints, lanes: Singles) -> None:
+    width = tables.shape[2]
+    for group in prange(len(lanes)):
+        for lane in range(WIDTH):
+            at = group * WIDTH + lane
+            for row in range(lanes.shape[1]):
+                value = tables[row // width, order[at], row % width] if at < len(order) else 0.0
+                lanes[group, row, lane] = value
+
+
+@njit(cache=True, parallel=True)  # type: ignore[untyped-decorator]
+def _read(lanes: Singles, order: Ints, tables: Floats) -> None:
+    for group in prange(len(lanes)):
+        for at in range(group * WIDTH, min((group + 1) * WIDTH, len(order))):
+            for row in range(lanes.shape[1]):
+                tables[row // 3, order[at], row % 3] = lanes[group, row, at - group * WIDTH]
 
 
 def along_a_curve(places: Floats) -> Ints:

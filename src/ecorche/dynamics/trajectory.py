@@ -71,6 +71,20 @@ def _derivatives(places: Any, first: Any, weights: Any, result: Any) -> None:
                 result[1, frame, point, axis] = acceleration
 
 
+@njit(cache=True, parallel=True)  # type: ignore[untyped-decorator]
+def derivatives_at(weights: Floats, around: tuple[Floats, ...], own: Floats, result: Floats) -> None:
+    """Velocity and acceleration (2, N, 3) in a frame with places ``own``, of `WIDTH` frames ``around`` it."""
+    for point in prange(len(own)):
+        for axis in range(3):
+            velocity = acceleration = 0.0
+            for k in range(WIDTH):
+                # differences, so that what rests has derivatives of exactly zero
+                away = around[k][point, axis] - own[point, axis]
+                velocity += weights[0, k] * away
+                acceleration += weights[1, k] * away
+            result[0, point, axis], result[1, point, axis] = velocity, acceleration
+
+
 def derivatives(times: Floats, places: Floats) -> Floats:
     """Velocity [m/s] and acceleration [m/s²] of places (F, N, 3) at times (F,): (2, F, N, 3)."""
     first, weights = derivative_weights(times)
@@ -125,7 +139,25 @@ def polynomial_between(
     Returns:
         Its coefficients [m/sⁿ], (6, N, 3).
     """
-    a, b, c, d = acceleration_between.py_func(
-        seconds, end - start, velocity[0], velocity[1], acceleration[0], acceleration[1]
-    )
-    return np.stack([start, velocity[0], a / 2.0, b / 6.0, c / 12.0, d / 20.0])
+    result = np.empty((6, *start.shape))
+    _polynomial_between(seconds, start, end, velocity, acceleration, result)
+    return result
+
+
+@njit(cache=True, parallel=True)  # type: ignore[untyped-decorator]
+def _polynomial_between(
+    seconds: float, start: Floats, end: Floats, velocity: Floats, acceleration: Floats, result: Floats
+) -> None:
+    for point in prange(len(start)):
+        for x in range(3):
+            a, b, c, d = acceleration_between(
+                seconds,
+                end[point, x] - start[point, x],
+                velocity[0, point, x],
+                velocity[1, point, x],
+                acceleration[0, point, x],
+                acceleration[1, point, x],
+            )
+            result[0, point, x], result[1, point, x] = start[point, x], velocity[0, point, x]
+            result[2, point, x], result[3, point, x] = a / 2.0, b / 6.0
+            result[4, point, x], result[5, point, x] = c / 12.0, d / 20.0
