@@ -228,7 +228,8 @@ def section() -> str:
             " Markers are those of the walker's own model, carried over by the size of bodies; the model was"
             f" scaled to one frame of the walk ({STANDS} s), as nobody stood still for it:"
             f" {1e3 * made.rms_before:.1f} mm rms before, {1e3 * made.rms:.1f} mm scaled, then markers were"
-            " placed. Muscles pull by MuJoCo's own curves.",
+            " placed on that frame, which lies within the walk, and those of the walker's own model were not:"
+            " their errors do not say which model is better. Muscles pull by MuJoCo's own curves.",
             "",
             "| | full body | walker's own model |",
             "|---|---|---|",

@@ -267,8 +267,8 @@ def section() -> str:
             "",
             "In real time. Seconds that a second takes at 120 frames a second, of each of two cores and by"
             " the clock, with muscles and skin posed; then for each place its largest way [mm], and how far"
-            " its way is from the first row's, at most and as a root mean square [% of that way]. With 60 frames"
-            " a second the motion itself is told less well: a landing is over in a few of them.",
+            " its way is from the first row's, at most and as a root mean square [% of that way]. With 60"
+            " frames a second the motion itself is told less well: a landing is over in a few of them.",
             "",
             f"| motion | way | step [ms] | s a second | by the clock | {' | '.join(LEG)} |",
             "|---|---|---|---|---|" + "---|" * len(LEG),

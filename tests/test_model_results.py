@@ -110,7 +110,8 @@ def test_a_model_of_one_arm_moves_that_arm_alone(opensim: Any, data: Path) -> No
     poses[1, elbow] += 1.2
     motion = model_motion(model, [0.0, 1.0], poses)
     mapping = body_mapping(motion.skeleton)
-    assert mapping == {"base": "vl5", "r_humerus": "r_shoulder", "r_ulna_radius_hand": "r_elbow"}
+    named = {"base": "vl5", "r_humerus": "r_shoulder", "r_ulna_radius_hand": "r_elbow"}
+    assert mapping == named | {"hand_r": "r_radiocarpal"}  # the hand is in one body with the forearm
     character = person(data / MAN)
     moved = retarget(motion, character.skeleton, source_mapping=mapping)
     assert "part of a body" in " ".join(moved.report.notes)
@@ -120,6 +121,9 @@ def test_a_model_of_one_arm_moves_that_arm_alone(opensim: Any, data: Path) -> No
     forearm = world[:, character.skeleton.index("RightForeArm"), :3, :3]
     turn = forearm[1] @ forearm[0].T
     assert np.arccos((np.trace(turn) - 1.0) / 2.0) == pytest.approx(1.2, abs=1e-6)
+    # the elbow is bent as the model's is, though the character stands with bent arms at bind
+    bent = _bend(moved.motion, "RightArm", "RightForeArm", "RightHand")
+    np.testing.assert_allclose(bent, _bend(motion, "r_humerus", "r_ulna_radius_hand", "hand_r"), atol=1e-6)
 
 
 def test_tables_of_coordinates_in_both_styles_of_names_and_both_units(leg: MujocoModel) -> None:

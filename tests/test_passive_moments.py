@@ -46,6 +46,20 @@ def test_a_passive_tendon_of_mujoco_pulls_by_its_stiffness() -> None:
         )
 
 
+def test_springs_of_joints_count_and_dampers_that_quiet_a_simulation_do_not() -> None:
+    mujoco = pytest.importorskip("mujoco")
+    text = arm_mjcf().replace(
+        'joint name="elbow"', 'joint name="elbow" stiffness="7" springref="0.3" damping="3"'
+    )
+    model = MujocoModel(mujoco.MjModel.from_xml_string(text))
+    assert any("Dampers of joints" in note for note in model.notes)
+    elbow = [coordinate.name for coordinate in model.coordinates].index("elbow")
+    for q in POSES:
+        wanted = np.zeros(len(q))
+        wanted[elbow] = 7.0 * (0.3 - q[elbow])
+        np.testing.assert_allclose(model.passive_moments(q, SPEED), wanted, atol=1e-9)
+
+
 def test_a_ligament_and_a_limit_of_opensim_pull_by_their_curves(opensim: Any, tmp_path: Path) -> None:
     path = tmp_path / "arm.osim"
     write_arm_osim(opensim, path)

@@ -80,6 +80,12 @@ class MujocoModel:
             if f"mjDSBL_{name}" in bits:
                 self._m.opt.disableflags |= int(bits[f"mjDSBL_{name}"])
         notes += self._without_ballast()
+        if self._m.dof_damping.any():
+            notes.append(
+                "Dampers of joints, which models have to keep a simulation quiet, are left out of what"
+                " muscles must overcome; springs of joints and tendons count."
+            )
+            self._m.dof_damping[:] = 0.0
         self._m.opt.jacobian = mujoco.mjtJacobian.mjJAC_DENSE
         self._d = mujoco.MjData(self._m)
         self._posed: bytes | None = None
@@ -311,7 +317,7 @@ class MujocoModel:
         return self._arms(q, self._passive_tendons)
 
     def passive_moments(self, q: Floats, qd: Floats) -> Floats:
-        """What springs and dampers of tendons and joints do [N m or N], (coordinates,).
+        """What springs and dampers of tendons and springs of joints do [N m or N], (coordinates,).
 
         MuJoCo's limits are constraints without a force of their own; they stay off.
         """
