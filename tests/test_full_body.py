@@ -8,14 +8,18 @@ import numpy as np
 import pytest
 from benchmarks.full_body import is_finger, scaled_full_body, shares, walked
 
+from bent_limbs import bend
 from conftest import Figure
 from ecorche.base.recordings import MarkerRecording
 from ecorche.biomech.carried_markers import carried_markers
+from ecorche.biomech.model_motion import body_mapping, model_motion
 from ecorche.biomech.mujoco_model import MujocoModel
 from ecorche.biomech.mujoco_scaling import scale_mujoco_to_subject
 from ecorche.errors import EcorcheError, ReadError
 from ecorche.io.marker_places import read_marker_places
+from ecorche.skeleton.retarget import retarget
 from osim_models import opensim_package
+from rigged_people import person
 
 ARM = """
 <mujoco><compiler angle="radian"/><option gravity="0 0 -9.81"/>
@@ -162,3 +166,12 @@ def test_a_full_body_walks_by_its_muscles(data: Path, tmp_path: Path, figure: Fi
     names = [muscle.name for muscle in full.model.muscles]
     assert active[:, names.index("soleus_r")].max() > 0.4  # it pushes off
     assert active[:, names.index("tibant_r")].max() < 0.1
+    # on a character elbows and knees are bent as the model's are, whatever its bind pose
+    motion = model_motion(full.model, full.motion.times, full.motion.q)
+    skeleton = person(data / "human" / "male_muscular_cmu_mb.glb").skeleton
+    moved = retarget(motion, skeleton, source_mapping=body_mapping(motion.skeleton)).motion
+    for theirs, ours in (
+        (("humerus_r", "ulna_r", "lunate_r"), ("RightArm", "RightForeArm", "RightHand")),
+        (("femur_l", "tibia_l", "talus_l"), ("LeftUpLeg", "LeftLeg", "LeftFoot")),
+    ):
+        np.testing.assert_allclose(bend(moved, *ours), bend(motion, *theirs), atol=np.radians(5.0))

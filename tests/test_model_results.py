@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pytest
 from typer.testing import CliRunner
 
-from ecorche.base.rotations import normalise
+from bent_limbs import bend
 from ecorche.biomech.coordinate_tables import some_poses_from_columns
 from ecorche.biomech.model_motion import body_mapping, model_motion, model_skeleton
 from ecorche.biomech.mujoco_model import MujocoModel
@@ -19,7 +19,6 @@ from ecorche.biomech.read_model import read_model
 from ecorche.cli.main import app
 from ecorche.errors import MotionError, ReadError
 from ecorche.io.opensim_storage import read_table
-from ecorche.skeleton.motion import Motion
 from ecorche.skeleton.naming import recognise
 from ecorche.skeleton.retarget import retarget
 from osim_models import opensim_package
@@ -86,7 +85,7 @@ def test_an_opensim_body_is_recognised_and_walks(opensim: Any, data: Path) -> No
     assert max(moved.report.direction_error.values()) < 5.0  # degrees
     # the right knee bends as the model's does
     ours, theirs = (
-        _bend(one, *joints)
+        bend(one, *joints)
         for one, joints in (
             (moved.motion, ("RightUpLeg", "RightLeg", "RightFoot")),
             (motion, ("femur_r", "tibia_r", "talus_r")),
@@ -94,13 +93,6 @@ def test_an_opensim_body_is_recognised_and_walks(opensim: Any, data: Path) -> No
     )
     assert np.ptp(theirs) > 0.5
     np.testing.assert_allclose(ours, theirs, atol=np.radians(4.0))
-
-
-def _bend(motion: Motion, *joints: str) -> Floats:
-    """The angle between two bones [rad], (frames,)."""
-    at = motion.world()[..., :3, 3][:, [motion.skeleton.index(name) for name in joints]]
-    upper, lower = normalise(at[:, 1] - at[:, 0]), normalise(at[:, 2] - at[:, 1])
-    return np.asarray(np.arccos(np.clip(np.sum(upper * lower, axis=1), -1.0, 1.0)))
 
 
 def test_a_model_of_one_arm_moves_that_arm_alone(opensim: Any, data: Path) -> None:
@@ -122,8 +114,8 @@ def test_a_model_of_one_arm_moves_that_arm_alone(opensim: Any, data: Path) -> No
     turn = forearm[1] @ forearm[0].T
     assert np.arccos((np.trace(turn) - 1.0) / 2.0) == pytest.approx(1.2, abs=1e-6)
     # the elbow is bent as the model's is, though the character stands with bent arms at bind
-    bent = _bend(moved.motion, "RightArm", "RightForeArm", "RightHand")
-    np.testing.assert_allclose(bent, _bend(motion, "r_humerus", "r_ulna_radius_hand", "hand_r"), atol=1e-6)
+    bent = bend(moved.motion, "RightArm", "RightForeArm", "RightHand")
+    np.testing.assert_allclose(bent, bend(motion, "r_humerus", "r_ulna_radius_hand", "hand_r"), atol=1e-6)
 
 
 def test_tables_of_coordinates_in_both_styles_of_names_and_both_units(leg: MujocoModel) -> None:

@@ -256,6 +256,8 @@ def _opensim() -> Iterator[Row]:
     names: tuple[str, ...] = ("clavicle_{s}", "humerus_{s}", "ulna_{s}", "hand_{s}")
     yield from _both_sides(_limb_rows(*names, "femur_{s}", "tibia_{s}", "talus_{s}", "toes_{s}"))
     yield from _both_sides([("scapula_{s}", "*_acromioclavicular"), ("radius_{s}", "*_radioulnar")])
+    # hands in their bones, as myo-sim has them, begin with this one
+    yield from _both_sides([("lunate_{s}", "*_radiocarpal")])
     yield from _both_sides([("calcn_{s}", "@helper"), ("patella_{s}", "@helper")])
     # models of one arm name the side first
     yield from (("base", "@trunk"), ("thorax", "@trunk"))
