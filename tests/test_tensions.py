@@ -183,6 +183,22 @@ def test_warm_and_cold_starts_end_alike_for_other_powers(power: float) -> None:
     assert together == pytest.approx(np.array(alone), abs=1e-6)
 
 
+def test_slight_reserves_are_told_together() -> None:
+    arms = np.array([[0.05, 0.0, 0.0], [0.0, 0.04, 0.0], [0.0, 0.0, 0.04]])
+    found = muscle_tensions(
+        arms,
+        np.array([[-0.02, -0.01, -8.0]]),
+        1000.0,
+        muscles=["a", "b", "c"],
+        coordinates=["thumb", "finger", "knee"],
+    )
+    assert found.short == ("thumb", "finger", "knee")
+    assert [note.partition(":")[0] for note in found.notes[:1]] == ["knee"]
+    assert found.notes[1:] == (
+        "reserves make more than 5% of the torque, but less than 0.05 N·m, of thumb, finger",
+    )
+
+
 def test_what_muscles_cannot_make_is_taken_by_reserves_and_named() -> None:
     """A joint without a muscle, one whose muscles pull one way only, one that is overloaded, and the base."""
     arms = np.array([[0.05, 0.0, 0.0, 0.0], [-0.05, 0.0, 0.0, 0.0], [0.0, 0.04, 0.0, 0.0]])

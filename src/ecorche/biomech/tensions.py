@@ -36,6 +36,8 @@ RESERVE = 0.1
 """Torque of a reserve that costs as much as one muscle's full effort [N·m], where nothing else is said."""
 TOLD = 0.05
 """Reserves that make more than this share of their coordinate's largest torque are told."""
+SLIGHT = 0.05
+"""Those below this [N m], as of fingers that nothing measures, are told together."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,7 +179,7 @@ def _notes(
     coordinates: Sequence[str], left: Floats, share: Floats, able: Floats, driven: npt.NDArray[np.bool_]
 ) -> tuple[str, ...]:
     """In words, what reserves had to do and why; joints without muscles in one sentence."""
-    notes, bare = [], []
+    notes, bare, slight = [], [], []
     for c, name in enumerate(coordinates):
         if not driven[c] or share[c] <= TOLD:
             continue
@@ -186,6 +188,9 @@ def _notes(
         if not able[..., c].any():
             bare.append(f"{name} ({abs(torque):.3g} N·m)")
             continue
+        if abs(torque) < SLIGHT:
+            slight.append(name)
+            continue
         if not (pulls * torque > 0.0).any():
             why = "no muscle turns it that way"
         else:
@@ -193,6 +198,11 @@ def _notes(
         notes.append(
             f"{name}: a reserve makes up to {abs(torque):.3g} N·m, {share[c]:.0%} of the largest torque"
             f" (frame {frame}): {why}"
+        )
+    if slight:
+        notes.append(
+            f"reserves make more than {TOLD:.0%} of the torque, but less than {SLIGHT:g} N·m, of"
+            f" {', '.join(slight)}"
         )
     if bare:
         notes.append(f"no muscle crosses {', '.join(bare)}: reserves make up to so much there, all of it")
