@@ -202,7 +202,7 @@ def test_a_creature_gets_fat_where_it_is_thick(data: Path) -> None:
 
 
 def test_muscles_of_every_kind_become_thicker(woman: tuple[Character, Rig]) -> None:
-    found = read_rig(Path(__file__).parent / "fixtures" / "tube-version-4.ecorche")
+    found = read_rig(Path(__file__).parent / "fixtures" / "tube-version-5.ecorche")
     before = found.spec.muscles.lofted["bulge, left"].rings
     after = with_bulk(with_type(found, bulk=1.5)).spec.muscles.lofted["bulge, left"].rings
     for one, other in zip(before, after, strict=True):

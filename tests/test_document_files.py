@@ -22,12 +22,12 @@ from ecorche.document import files
 from ecorche.document.bind import arrays_from_bind, bind_from_arrays
 from ecorche.document.files import Rig, read_rig, write_rig
 from ecorche.document.sidecar import arrays_from_bytes, arrays_to_bytes
-from ecorche.document.spec import MapRef
+from ecorche.document.spec import VERSION, MapRef
 from ecorche.errors import DocumentError, WriteError
 from fuzz import damaged
 
 FIXTURES = Path(__file__).parent / "fixtures"
-FIRST, FIXTURE = (FIXTURES / f"tube-version-{version}.ecorche" for version in (1, 4))
+FIRST, FIXTURE = (FIXTURES / f"tube-version-{version}.ecorche" for version in (1, VERSION))
 
 
 @pytest.fixture
@@ -91,7 +91,7 @@ def test_a_rig_of_the_first_version_is_read_and_written_in_this_one(tmp_path: Pa
     spec = write_rig(tmp_path / FIRST.name, rig)
     back = read_rig(tmp_path / FIRST.name)
     assert back.spec == spec == rig.spec  # the arrays are the same, so is their hash
-    assert json.loads((tmp_path / FIRST.name).read_text())["version"] == 4
+    assert json.loads((tmp_path / FIRST.name).read_text())["version"] == VERSION
 
 
 def test_painted_weights_are_numbers_from_zero_to_one(tmp_path: Path) -> None:

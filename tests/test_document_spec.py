@@ -123,10 +123,10 @@ def test_version_1_is_read_as_a_rig_without_muscles() -> None:
         (lambda d: d.update(version="1"), ["version '1' is not a whole number"]),
         (lambda d: d.update(version=0), ["version 0 is not a whole number from 1"]),
         (lambda d: d.update(version=True), ["version True is not a whole number"]),
-        (lambda d: d.pop("version"), ["'version' is missing", 'Add "version": 4']),
+        (lambda d: d.pop("version"), ["'version' is missing", f'Add "version": {VERSION}']),
         (
             lambda d: d.update(version=7),
-            ["written by a newer Ecorche (version 7; this one reads up to 4)", "Upgrade"],
+            [f"written by a newer Ecorche (version 7; this one reads up to {VERSION})", "Upgrade"],
         ),
     ],
 )
@@ -357,6 +357,16 @@ def test_old_versions_are_upgraded_step_by_step() -> None:
     assert seen == [1, 2]
     assert migrate({"version": 2, "tone": 1}, "x", current=3, migrations=steps) == {"version": 3, "tone": 1}
     assert old == {"version": 1, "muscles": 5}
+
+
+def test_capped_springs_of_version_4_run_in_real_time_and_the_rig_says_so() -> None:
+    old = {"version": 4, "springs": {"cap": 1e6, "muscle": 2000.0}, "notes": ["mine"]}
+    now = migrate(old, "x")
+    assert now["springs"] == {"muscle": 2000.0, "realtime": True}
+    assert now["notes"][0] == "mine"
+    assert "springs.cap of 1000000.0 became springs.realtime" in now["notes"][1]
+    assert migrate({"version": 4, "springs": {"cap": None}}, "x")["springs"] == {}
+    assert migrate({"version": 4}, "x") == {"version": VERSION}
 
 
 def test_every_version_before_this_one_has_its_migration_and_its_fixture() -> None:

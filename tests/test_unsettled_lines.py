@@ -17,7 +17,7 @@ from ecorche.cli.main import app
 from ecorche.document.files import read_rig, write_rig
 from ecorche.io.formats import read_character, write_take
 
-FIXTURE = Path(__file__).parent / "fixtures" / "tube-version-4.ecorche"
+FIXTURE = Path(__file__).parent / "fixtures" / "tube-version-5.ecorche"
 CALM, STIFF, OTHER = "mesh one, left", "mesh two, left", "mesh three, left"
 
 

@@ -15,7 +15,7 @@ from ecorche.document.files import spec_from_text
 from ecorche.errors import DocumentError
 
 FIXTURES = Path(__file__).parent / "fixtures"
-FIXTURE = FIXTURES / "tube-version-4.ecorche"
+FIXTURE = FIXTURES / "tube-version-5.ecorche"
 VALID: dict[str, Any] = json.loads(FIXTURE.read_text())
 
 

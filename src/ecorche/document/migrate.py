@@ -30,10 +30,28 @@ def _without_line_muscles(document: Document) -> Document:
     return document
 
 
+def _with_capped_springs(document: Document) -> Document:
+    """Version 4 could cap how stiff springs are (`springs.cap`); version 5 has `springs.realtime` for that.
+
+    What was capped runs in real time from then on, and the rig's notes say so.
+    """
+    springs = document.get("springs")
+    if not isinstance(springs, dict) or "cap" not in springs:
+        return document
+    kept = {name: value for name, value in springs.items() if name != "cap"}
+    if springs["cap"] is None:
+        return {**document, "springs": kept}
+    said = f"springs.cap of {springs['cap']!r} became springs.realtime, which keeps slow swings far better."
+    notes = document.get("notes", [])
+    told = [*notes, said] if isinstance(notes, list) else notes
+    return {**document, "springs": {**kept, "realtime": True}, "notes": told}
+
+
 MIGRATIONS: dict[int, Callable[[Document], Document]] = {
     1: _without_muscles,
     2: _without_lofted_muscles,
     3: _without_line_muscles,
+    4: _with_capped_springs,
 }
 """From this version to the next: takes the plain values of a file, returns new ones."""
 

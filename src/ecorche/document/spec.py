@@ -23,7 +23,7 @@ from ecorche.document.muscle_spec import MuscleSpec, Name
 from ecorche.document.springs_spec import SpringsSpec
 from ecorche.document.wrinkle_spec import WrinklesSpec
 
-VERSION: Final = 4
+VERSION: Final = 5
 """The version of the rig format this Ecorche writes; it reads this one and all before."""
 
 
@@ -205,7 +205,7 @@ class ArraysRef(Spec):
 class RigSpec(Spec):
     """A rig file."""
 
-    version: Literal[4]
+    version: Literal[5]
     name: str
     character: CharacterRef
     body: str | None = None
