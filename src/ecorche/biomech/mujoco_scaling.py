@@ -23,7 +23,7 @@ import numpy.typing as npt
 
 from ecorche.base.files import require_folder, whole_file
 from ecorche.base.recordings import MarkerRecording
-from ecorche.biomech.inverse_kinematics import inverse_kinematics, marker_fit, require_size
+from ecorche.biomech.inverse_kinematics import inverse_kinematics
 from ecorche.biomech.mujoco_model import MujocoModel, Placed, mujoco_package
 from ecorche.biomech.scaling import (
     Pair,
@@ -31,7 +31,7 @@ from ecorche.biomech.scaling import (
     SegmentScale,
     require_scalable,
     segment_scales,
-    still_markers,
+    standing,
 )
 from ecorche.errors import EcorcheError
 
@@ -82,10 +82,7 @@ def scale_mujoco_to_subject(
     require_folder(target)
     model = MujocoModel(source, markers)
     require_scalable(model, mass, keep)
-    still, notes = still_markers(static)
-    fit, strange = marker_fit(model, still)
-    order = [still.names.index(name) for name in fit.names]
-    require_size(fit, still.positions[:, order], still.source)
+    still, shared, notes = standing(model, static)
     spec = _spec(source)
     before = _compile(spec, source)  # which numbers its parts, too
     scales = _welded(before, model, segment_scales(model, still, pairs))
@@ -100,7 +97,7 @@ def scale_mujoco_to_subject(
     grown = {
         m.name: (m.body, _times(m.place, scales[known.index(m.body)].factor))
         for m in model.markers
-        if m.name in fit.names
+        if m.name in shared
     }
     subject = MujocoModel(_compile(spec, source), grown)
     motion = inverse_kinematics(subject, still)
@@ -117,7 +114,7 @@ def scale_mujoco_to_subject(
         motion.errors[0],
         float(inverse_kinematics(model, still).rms[0]),
         placed,
-        (*notes, *strange, *motion.notes),
+        (*notes, *motion.notes),
     )
 
 

@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from ecorche.base.files import require_folder, whole_file
 from ecorche.base.recordings import MarkerRecording
-from ecorche.biomech.inverse_kinematics import inverse_kinematics, marker_fit, require_size
+from ecorche.biomech.inverse_kinematics import inverse_kinematics
 from ecorche.biomech.opensim_model import OpensimModel, opensim_package
 from ecorche.biomech.scaling import (
     Pair,
@@ -29,7 +29,7 @@ from ecorche.biomech.scaling import (
     SegmentScale,
     require_scalable,
     segment_scales,
-    still_markers,
+    standing,
 )
 
 Floats = npt.NDArray[np.float64]
@@ -58,10 +58,7 @@ def scale_to_subject(
     require_folder(target)
     model = OpensimModel(Path(source))
     require_scalable(model, mass, keep)
-    still, notes = still_markers(static)
-    fit, strange = marker_fit(model, still)
-    order = [still.names.index(name) for name in fit.names]
-    require_size(fit, still.positions[:, order], still.source)
+    still, _, notes = standing(model, static)
     scales = segment_scales(model, still, pairs)
     opensim = opensim_package()
     scaled = _scaled(opensim, model, scales, mass)
@@ -82,7 +79,7 @@ def scale_to_subject(
         motion.errors[0],
         float(inverse_kinematics(model, still).rms[0]),
         placed,
-        (*notes, *strange, *motion.notes),
+        (*notes, *motion.notes),
     )
 
 

@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from ecorche.base.names import listed, suggestion
 from ecorche.base.recordings import MarkerRecording
-from ecorche.biomech.inverse_kinematics import inverse_kinematics
+from ecorche.biomech.inverse_kinematics import inverse_kinematics, marker_fit, require_size
 from ecorche.biomech.model import LEAST_MASS, MusculoskeletalModel, index_of
 from ecorche.errors import EcorcheError, MotionError
 
@@ -104,6 +104,16 @@ def still_markers(markers: MarkerRecording) -> tuple[MarkerRecording, list[str]]
         never = [name for name, ever in zip(markers.names, shown.tolist(), strict=True) if not ever]
         notes.append(f"Never seen: {listed(never, 6)}.")
     return MarkerRecording(names, markers.times[:1], mean[None], markers.notes, markers.source), notes
+
+
+def standing(
+    model: MusculoskeletalModel, static: MarkerRecording
+) -> tuple[MarkerRecording, tuple[str, ...], list[str]]:
+    """One frame of somebody who stood still; which of its markers the model has; notes."""
+    still, notes = still_markers(static)
+    fit, _ = marker_fit(model, still)
+    require_size(fit, still.positions[:, [still.names.index(name) for name in fit.names]], still.source)
+    return still, fit.names, notes
 
 
 def segment_scales(
