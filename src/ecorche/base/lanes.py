@@ -218,6 +218,20 @@ def where_less(typing_context: Any, a: Any, b: Any, yes: Any, no: Any) -> Any:
     return a(a, b, yes, no), generate
 
 
+@intrinsic  # type: ignore[untyped-decorator]
+def all_less(typing_context: Any, a: Any, b: Any) -> Any:
+    """Whether ``a < b`` in all lanes."""
+    if not _all_lanes([a, b]):
+        return None
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        bits = ir.IntType(a.width)
+        less = builder.bitcast(builder.fcmp_ordered("<", args[0], args[1]), bits)
+        return builder.icmp_unsigned("==", less, ir.Constant(bits, 2**a.width - 1))
+
+    return types.boolean(a, a), generate
+
+
 def _gathering(lanes: LanesType) -> Any:
     @intrinsic  # type: ignore[untyped-decorator]
     def gather(typing_context: Any, points: Any, vertices: Any, row: Any) -> Any:

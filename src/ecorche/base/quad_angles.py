@@ -19,7 +19,26 @@ from ecorche.base.quads import Octet, like, nearest_whole, where_above
 _HALF_TURNS = 1.0 / np.pi
 # π in two parts: a few times the first is exact
 _PI_FIRST, _PI_REST = 3.1415926553308964, -1.7411031391008332e-09
-_TAN_EIGHTH = np.sqrt(2.0) - 1.0
+TAN_EIGHTH = np.sqrt(2.0) - 1.0
+# coefficients of the series of float32, by rising powers; by Chebyshev's nodes
+SINGLE_SINE = -0.1666666596382119, 0.008333242135096973, -0.00019822739488633304, 2.6347563918170823e-06
+"""1.8e-8 off at most."""
+SINGLE_COSINE = (
+    -0.4999999996395301,
+    0.04166665936002458,
+    -0.0013888651647254934,
+    2.4774579744780367e-05,
+    -2.6297517407992095e-07,
+)
+"""1e-9 off at most."""
+SINGLE_ANGLE = (
+    -0.33333331761168516,
+    0.1999954048364841,
+    -0.14263955597971545,
+    0.10743731490688224,
+    -0.0645192820786063,
+)
+"""2.4e-9 off at most."""
 
 
 def _sine_series(z: Any) -> Any:
@@ -47,9 +66,8 @@ def _choose_sine_series(z: Any) -> Callable[[Any], Any]:
         return z * (z * s + 1.0 / 120.0) - 1.0 / 6.0
 
     def single(z: Any) -> Any:
-        # by Chebyshev's nodes: 1.8e-8 off at most
-        s = z * 2.6347563918170823e-06 - 0.00019822739488633304
-        return z * (z * s + 0.008333242135096973) - 0.1666666596382119
+        s = z * SINGLE_SINE[3] + SINGLE_SINE[2]
+        return z * (z * s + SINGLE_SINE[1]) + SINGLE_SINE[0]
 
     return single if z is Octet else double
 
@@ -64,9 +82,8 @@ def _choose_cosine_series(z: Any) -> Callable[[Any], Any]:
         return z * (z * (z * c - 1.0 / 720.0) + 1.0 / 24.0) - 0.5
 
     def single(z: Any) -> Any:
-        # by Chebyshev's nodes: 1e-9 off at most
-        c = z * -2.6297517407992095e-07 + 2.4774579744780367e-05
-        return z * (z * (z * c - 0.0013888651647254934) + 0.04166665936002458) - 0.4999999996395301
+        c = z * SINGLE_COSINE[4] + SINGLE_COSINE[3]
+        return z * (z * (z * c + SINGLE_COSINE[2]) + SINGLE_COSINE[1]) + SINGLE_COSINE[0]
 
     return single if z is Octet else double
 
@@ -81,9 +98,8 @@ def _choose_angle_series(z: Any) -> Callable[[Any], Any]:
         return z * (z * (z * p - 0.14285714279197312) + 0.1999999999994035) - 0.3333333333333312
 
     def single(z: Any) -> Any:
-        # 2.4e-9 off at most
-        p = z * -0.0645192820786063 + 0.10743731490688224
-        return z * (z * (z * p - 0.14263955597971545) + 0.1999954048364841) - 0.33333331761168516
+        p = z * SINGLE_ANGLE[4] + SINGLE_ANGLE[3]
+        return z * (z * (z * p + SINGLE_ANGLE[2]) + SINGLE_ANGLE[1]) + SINGLE_ANGLE[0]
 
     return single if z is Octet else double
 
@@ -106,7 +122,7 @@ def angle_of(y: Any, x: Any) -> Any:
     high, wide = where_above(y, zero, y, zero - y), where_above(x, zero, x, zero - x)
     less, more = where_above(high, wide, wide, high), where_above(high, wide, high, wide)
     # within an eighth of a turn of the nearer axis; beyond half of that, from 45°
-    bound = _TAN_EIGHTH * more
+    bound = TAN_EIGHTH * more
     over = where_above(less, bound, less - more, less)
     under = where_above(less, bound, less + more, more)
     # no direction at all has the angle zero

@@ -81,12 +81,13 @@ class BodyMuscles:
         return f"BodyMuscles({len(self.musculature.muscles)} muscles, {self.influences})"
 
     @cached_property
-    def _largest_bulge(self) -> Floats:
+    def largest_bulge(self) -> Floats:
+        """T of every muscle at full activation, (M,)."""
         return np.array([muscle.largest_bulge for muscle in self.musculature.muscles])
 
     @cached_property
     def _displacement(self) -> Displacement:
-        return Displacement(self.musculature, self.sliding, self._largest_bulge)
+        return Displacement(self.musculature, self.sliding, self.largest_bulge)
 
     @cached_property
     def _has_garments(self) -> bool:
@@ -94,7 +95,7 @@ class BodyMuscles:
 
     def bulge(self, activation: npt.ArrayLike | None) -> Floats:
         """The bulge T of every muscle, (M,), of its activation (M,); without one they are at rest."""
-        largest = self._largest_bulge
+        largest = self.largest_bulge
         if activation is None:
             return np.ones(len(largest))
         bulge, alpha = np.empty(len(largest)), np.asarray(activation, np.float64)
@@ -145,7 +146,7 @@ class BodyMuscles:
         paths, spindles, found = self.musculature.frames.paths, self.musculature.spindles, self.influences
         arrays: tuple[npt.NDArray[np.generic], ...] = (
             paths.joints, paths.bind_points, self.musculature.frames.out, spindles.thickness, spindles.sweep,
-            spindles.belly, spindles.scale, self._largest_bulge, found.starts, found.muscles, found.weights,
+            spindles.belly, spindles.scale, self.largest_bulge, found.starts, found.muscles, found.weights,
             self.gains,
             *(v for s in self.musculature.scapulae for v in (s.pivot, s.axis, s.hanging, s.arm_direction)),
         )  # fmt: skip

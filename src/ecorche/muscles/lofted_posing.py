@@ -62,6 +62,7 @@ class Lofts:
         curves: The root curves.
         shapes: The shapes at bind.
         joints: The muscle joints at bind.
+        standing: How these stand on root curves and limbs.
         joint_places: Where along its muscle each stands at bind, share of the length, (K,).
         gains: As given, (M,).
     """
@@ -87,18 +88,18 @@ class Lofts:
         self._find_flesh: Callable[[], tuple[Flesh, ...]] | None = None
         self._drawn: tuple[Floats, int, LoftRings] | None = None
         hung = carriers or [(m.carrier,) for m in self.muscles]
-        self._standing = standing_joints(
+        self.standing = standing_joints(
             self.muscles, self.curves, self.shapes, self.gains, joints_per_muscle, hung
         )
-        self.joint_places = self._standing.places
+        self.joint_places = self.standing.places
         self._rest = np.zeros(len(self.muscles))
         self._kept, bind = self._keep(np.float64)
-        self.joints = self._muscle_joints(skeleton, self._standing, np.asarray(bind, np.float64))
+        self.joints = self._muscle_joints(skeleton, self.standing, np.asarray(bind, np.float64))
 
     def _keep(self, dtype: npt.DTypeLike) -> tuple[Numbers, Numbers]:
         """What compiled loops in such numbers keep (`packed`), and the muscle joints' frames at bind."""
         groups = self.curves.plan.side_by_side(dtype)
-        plan, count, joints = self._standing.plan(groups), len(self.joint_places), self.curves.joint_count
+        plan, count, joints = self.standing.plan(groups), len(self.joint_places), self.curves.joint_count
         bind = np.zeros((len(plan.joint_named), FRAME, groups.kept.shape[2]), dtype)
         turn = np.tile(np.eye(3, 4, dtype=dtype).ravel(), (joints, 1))
         still, bulge = np.zeros((joints, MOVED), dtype), np.ones(len(self.muscles), dtype)
@@ -129,7 +130,7 @@ class Lofts:
         curves = self.curves.moved(moved)
         turn = np.zeros((len(moved), TURN))
         flat = np.empty((len(moved), MOVED))
-        if not pose_joints(self._standing.turning, NO_SCAPULAE, NO_VECTORS, moved, flat, turn):
+        if not pose_joints(self.standing.turning, NO_SCAPULAE, NO_VECTORS, moved, flat, turn):
             raise self._refusal()
         kind = PosedLofts if self._find_flesh is None else LoftsInFlesh
         return kind(self, moved, curves, turn, tension)
@@ -200,7 +201,7 @@ class Lofts:
     def refuse(self, skeleton_difference: Floats, activation: Floats) -> NoReturn:
         """Say why muscles cannot be posed so."""
         self._inputs(skeleton_difference, np.ones(activation.shape))
-        bulge_from_activation(activation, self._standing.of_muscles[:, LARGEST_BULGE])
+        bulge_from_activation(activation, self.standing.of_muscles[:, LARGEST_BULGE])
         raise self._refusal()
 
     def _inputs(self, difference: npt.ArrayLike, bulge: npt.ArrayLike) -> tuple[Floats, Floats]:

@@ -46,9 +46,9 @@ _SHORTEST = 1e-6
 
 
 # rows of curves: where the matrices of the joints of origin, insertion and obstacle are, and their muscles
-_OF_ORIGIN, _OF_INSERTION, _OF_OBSTACLE, MUSCLE, NAMED = 0, 1, 2, 3, 4
+OF_ORIGIN, OF_INSERTION, OF_OBSTACLE, MUSCLE, NAMED = 0, 1, 2, 3, 4
 # quads of four curves
-_ORIGIN, _INSERTION, _CHORD, _CENTRE, _AXIS, _RADIUS, _AT_BIND, KEPT = 0, 3, 6, 9, 12, 15, 16, 17
+ORIGIN, INSERTION, CHORD, CENTRE, AXIS, RADIUS, AT_BIND, KEPT = 0, 3, 6, 9, 12, 15, 16, 17
 
 
 class CurvePlan(NamedTuple):
@@ -73,10 +73,15 @@ class CurvePlan(NamedTuple):
     radii: Floats
     at_bind: Floats
 
+    @property
+    def kept(self) -> Floats:
+        """Its numbers a curve, in the columns `ORIGIN` to `AT_BIND`, (M, KEPT)."""
+        columns = [self.ends, self.chords, self.centres, self.axes, self.radii, self.at_bind]
+        return np.column_stack(columns)
+
     def side_by_side(self, dtype: npt.DTypeLike = np.float64) -> CurveGroups:
         """The same as compiled loops read it: four by four, or eight by eight of float32."""
-        width = 32 // np.dtype(dtype).itemsize
-        values = np.column_stack([self.ends, self.chords, self.centres, self.axes, self.radii, self.at_bind])
+        width, values = 32 // np.dtype(dtype).itemsize, self.kept
         rows = np.column_stack([MOVED * self.joints, np.arange(len(self.shapes))]).astype(np.uint32)
         alike = [np.flatnonzero(self.shapes == shape) for shape in np.unique(self.shapes)]
         named = [in_lanes(rows[which], width) for which in alike]
@@ -292,16 +297,16 @@ def pose_curves(groups: CurveGroups, moved: Numbers, curves: Numbers) -> None:
     shapes, named, kept = groups
     for group in range(len(shapes)):
         name, keep = NAMED * group, KEPT * group
-        obstacle = _matrices(moved, named, name + _OF_OBSTACLE)
+        obstacle = _matrices(moved, named, name + OF_OBSTACLE)
         wrap(
             shapes[group],
-            _carried(_matrices(moved, named, name + _OF_ORIGIN), read_vector(kept, keep + _ORIGIN)),
-            _carried(_matrices(moved, named, name + _OF_INSERTION), read_vector(kept, keep + _INSERTION)),
-            _carried(obstacle, read_vector(kept, keep + _CENTRE)),
-            _turned(obstacle, read_vector(kept, keep + _AXIS)),
-            _turned(obstacle, read_vector(kept, keep + _CHORD)),
-            read_quad(kept, keep + _RADIUS),
-            read_quad(kept, keep + _AT_BIND),
+            _carried(_matrices(moved, named, name + OF_ORIGIN), read_vector(kept, keep + ORIGIN)),
+            _carried(_matrices(moved, named, name + OF_INSERTION), read_vector(kept, keep + INSERTION)),
+            _carried(obstacle, read_vector(kept, keep + CENTRE)),
+            _turned(obstacle, read_vector(kept, keep + AXIS)),
+            _turned(obstacle, read_vector(kept, keep + CHORD)),
+            read_quad(kept, keep + RADIUS),
+            read_quad(kept, keep + AT_BIND),
             curves,
             COLUMNS * group,
         )

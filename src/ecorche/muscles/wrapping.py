@@ -95,14 +95,14 @@ MIDST_AT_BIND: Final = 0.75 * np.pi
 AT_BIND_OF_BALL: Final = 0.5 * np.pi
 """In place of Φ at bind where the shorter way is taken [rad]: more than 270° round is no way at all."""
 
-_FADE = np.radians(20.0)
-_SINE_OF_FADE = np.sin(_FADE)
-_BACK = 1.0 - np.cos(_FADE)
-_TINY = 1e-9  # a circle of this radius [m] is no obstacle
-_LEAST_LEAN = 1e-6
+FADE = np.radians(20.0)
+SINE_OF_FADE = np.sin(FADE)
+BACK = 1.0 - np.cos(FADE)
+TINY = 1e-9  # a circle of this radius [m] is no obstacle
+LEAST_LEAN = 1e-6
 _NOTHING = 1e-30
-_THIRD = np.pi / 3.0
-_TURN = 2.0 * np.pi
+THIRD = np.pi / 3.0
+TURN = 2.0 * np.pi
 
 
 @njit(inline="always")  # type: ignore[untyped-decorator]
@@ -139,14 +139,14 @@ def _upright(shape: int, psi: Any) -> Any:
     """
     size = _size(psi)
     if shape == BALL:
-        x = size * (1.0 / _THIRD) - 1.0
+        x = size * (1.0 / THIRD) - 1.0
         x = where_above(x, like(x, 1.0), like(x, 1.0), x)
-        tilt = (1.0 + x * (1.0 + x * (3.0 * x - 5.0))) * _THIRD
+        tilt = (1.0 + x * (1.0 + x * (3.0 * x - 5.0))) * THIRD
     else:
         x = (size - 0.5 * np.pi) * (6.0 / np.pi)
         tilt = (0.25 * (x * x) - 7.0 / 12.0) * x * np.pi
-        tilt = where_above(size, like(size, 2.0 * _THIRD), size - np.pi, tilt)
-    tilt = where_above(size, like(size, _THIRD), tilt, size)
+        tilt = where_above(size, like(size, 2.0 * THIRD), size - np.pi, tilt)
+    tilt = where_above(size, like(size, THIRD), tilt, size)
     return where_above(like(psi, 0.0), psi, 0.0 - tilt, tilt)
 
 
@@ -156,7 +156,7 @@ def _axis_of_ball(axis: Any, bind_chord: Any, now: Any) -> Any:
     cosine = 1.0 + dot(bind_chord, now)
     share = dot(axis, plus(now, -1.0, bind_chord)) / cosine
     share = where_above(cosine, like(cosine, 1e-12), share, like(cosine, 0.0))
-    return plus(axis, 0.0 - share, plus(bind_chord, 1.0, now)), _step(cosine * (1.0 / _BACK))
+    return plus(axis, 0.0 - share, plus(bind_chord, 1.0, now)), _step(cosine * (1.0 / BACK))
 
 
 @njit(inline="always")  # type: ignore[untyped-decorator]
@@ -165,17 +165,17 @@ def _circle_on_sphere(
 ) -> Any:
     """Centres, normals, radii of the circles on spheres that are gone round, and how much they count."""
     zero, one = like(radius, 0.0), like(radius, 1.0)
-    t = scaled(_one_over(distance, _TINY, 0.0), chord)
+    t = scaled(_one_over(distance, TINY, 0.0), chord)
     upright = plus(axis, zero - dot(axis, t), t)
     lean = square_roots(dot(upright, upright))
-    upright = scaled(_one_over(lean, _LEAST_LEAN, 0.0), upright)
-    counts = where_above(lean, like(lean, _LEAST_LEAN), _step(lean * (1.0 / _SINE_OF_FADE)), zero)
-    counts = where_above(distance, like(distance, _TINY), counts, zero)
+    upright = scaled(_one_over(lean, LEAST_LEAN, 0.0), upright)
+    counts = where_above(lean, like(lean, LEAST_LEAN), _step(lean * (1.0 / SINE_OF_FADE)), zero)
+    counts = where_above(distance, like(distance, TINY), counts, zero)
     away = plus(centre, -1.0, origin)
     away = plus(away, zero - dot(away, t), t)
     off = square_roots(dot(away, away))
     # the normal of the plane that holds the centre
-    plane = cross(t, scaled(_one_over(off, _TINY, 0.0), away))
+    plane = cross(t, scaled(_one_over(off, TINY, 0.0), away))
     cosine = dot(plane, upright)
     squarely = _size(cosine) if shape == SPHERE else cosine
     plain = where_above(off, 0.5 * radius, where_above(squarely, like(squarely, 0.5), one, zero), zero)
@@ -249,16 +249,16 @@ def wrap(
     r = where_above(r, far_a, far_a, r)
     r = where_above(r, far_b, far_b, r)
     phi = angle_of(dot(cross(a, b), normal), dot(a, b))
-    phi = phi + _TURN * nearest_whole((at_bind - phi) * (1.0 / _TURN))
+    phi = phi + TURN * nearest_whole((at_bind - phi) * (1.0 / TURN))
     # as products: exactly zero of an end on the circle
     before, after = square_roots((far_a - r) * (far_a + r)), square_roots((far_b - r) * (far_b + r))
     # δ₁ + δ₂ at once
     angle = phi - angle_of(r * (before + after), r * r - before * after)
     counts = where_above(
-        r, like(r, _TINY), where_above(phi, zero, where_above(angle, zero, counts, zero), zero), zero
+        r, like(r, TINY), where_above(phi, zero, where_above(angle, zero, counts, zero), zero), zero
     )
     angle = where_above(counts, zero, angle, zero)
-    counts = counts * _step((np.pi - _size(phi - at_bind)) * (1.0 / _FADE))
+    counts = counts * _step((np.pi - _size(phi - at_bind)) * (1.0 / FADE))
     flat = before + r * angle + after
     climb = (high - low) / flat
     slope = square_roots(1.0 + climb * climb)

@@ -38,6 +38,10 @@ class HybridSkinning:
         posed_with: The muscles, where `apply_active` is asked for.
         hybrid: The weights on all joints together, where they are not `hybrid_weights` of the above, such as
             `limited` ones; for linear skinning only.
+
+    Attributes:
+        weights: On the skeleton's joints and then on the muscle joints, where skinning by them is all there
+            is to it, else None.
     """
 
     def __init__(
@@ -63,6 +67,7 @@ class HybridSkinning:
                 remedy="Give them for linear skinning only",
             )
         self._posed_with, self._active = posed_with, None
+        self.weights = hybrid if self._linear else None
         if self._linear:
             linear = LinearSkinning(points, hybrid)
             self._limbs: Skinning = linear
@@ -77,7 +82,11 @@ class HybridSkinning:
         self._taken = taken.astype(np.float32)[:, None]
 
     def apply_active(
-        self, difference: Floats, activation: Floats | None, points: Points | None = None
+        self,
+        difference: Floats,
+        activation: Floats | None,
+        points: Points | None = None,
+        out: Points | None = None,
     ) -> Points:
         """The same where muscles are so active: muscle joints need not be at hand.
 
@@ -85,12 +94,13 @@ class HybridSkinning:
             difference: ``M − I`` of the skeleton's joints, (J, 4, 4).
             activation: Of the muscles, 0 to 1, (M,); None is at rest.
             points: Positions to use in place of the bind positions, such as morphed ones.
+            out: Where to write; C-contiguous float32 (vertices, 3).
         """
         if self._active is not None:
-            return self._active.apply(difference, activation, points)
+            return self._active.apply(difference, activation, points, out)
         if self._posed_with is None:
             raise MeshError("its muscles are not known", remedy="Give muscle joints to `apply`")
-        return self.apply(self._posed_with.extended(difference, activation), points)
+        return self.apply(self._posed_with.extended(difference, activation), points, out)
 
     def apply(self, difference: Floats, points: Points | None = None, out: Points | None = None) -> Points:
         """Skinned positions [m], shape (vertices, 3): see `Skinning`.

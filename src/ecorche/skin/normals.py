@@ -15,6 +15,7 @@ on the number of threads.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -22,10 +23,12 @@ from numba import njit, prange
 
 from ecorche.base.lanes import (
     WIDTH,
+    all_less,
     broadcast,
     gather_points,
     larger,
     load,
+    multiply_add,
     rows_of_lanes,
     scatter_points,
     square_root,
@@ -36,19 +39,49 @@ from ecorche.base.threads import threads_for
 from ecorche.errors import MeshError
 from ecorche.skin.smoothing import Numbers, Smoothing, Vectors, place_count, smoothing
 
+STEEP = 0.6
+"""Where a place's edge gives no direction: one across a normal that is steeper than this along x, or not."""
+_STEEP = np.float32(STEEP)
+
+
+class NormalPlaces(NamedTuple):
+    """Places that have a normal each: vertices, or corners of a mesh whose normals are told by corners.
+
+    Attributes:
+        vertices: Vertex of each place, counted through the meshes that have normals, (places,).
+        starts: Borders of the places' pairs, (places + 1,).
+        pairs: Vertices whose vector areas with the place's own add up, (pairs, 2).
+        neighbours: The far end of the edge that gives the surface's frame a direction, (places,).
+        local: The authored normal in that frame at bind, (places, 3).
+        at_bind: What that frame makes of it at bind, (places, 3).
+        authored: The authored normal, (places, 3).
+    """
+
+    vertices: Numbers
+    starts: Numbers
+    pairs: Numbers
+    neighbours: Numbers
+    local: Vectors
+    at_bind: Vectors
+    authored: Vectors
+
 
 class Normals:
     """Normals of some meshes that are posed together, ready to be recomputed frame after frame.
 
     Args:
         meshes: The surfaces at bind. Subdivision cages get no normals: their limit surface decides.
+
+    Attributes:
+        places: The same place by place, for programs that treat one at a time.
+        borders: Where the places of each mesh that has normals begin, and the end, (meshes + 1,).
     """
 
     def __init__(self, meshes: Sequence[Mesh]) -> None:
         self._meshes = tuple(meshes)
         shaded = [m for m in meshes if m.subdivision == "none"]
         points = _stacked([m.points for m in shaded])
-        self._borders = np.cumsum([0, *(place_count(m) for m in shaded)])
+        self.borders = np.cumsum([0, *(place_count(m) for m in shaded)])
         self._smoothing = smoothing(shaded)
         self._rows = _Rows(self._smoothing)
         authored, has_authored = _authored(shaded)
@@ -63,6 +96,8 @@ class Normals:
         local[flat] = 0.0
         nothing = np.zeros_like(authored)
         at_bind = self._evaluate(points, *map(self._rows.arranged, (local, nothing, nothing)), scaled=False)
+        of = self._smoothing
+        self.places = NormalPlaces(of.vertices, of.starts, of.pairs, of.neighbours, local, at_bind, authored)
         self._kept = tuple(map(self._rows.arranged, (local, at_bind, authored)))
 
     def apply(self, points: Sequence[Vectors]) -> tuple[Vectors | None, ...]:
@@ -79,9 +114,13 @@ class Normals:
                 )
         shaded = [m.subdivision == "none" for m in self._meshes]
         stacked = _stacked([p for p, yes in zip(points, shaded, strict=True) if yes])
-        normals = self._evaluate(stacked, *self._kept, scaled=True)
-        parts = iter(np.split(normals, self._borders[1:-1]))
+        normals = self.of_all(stacked)
+        parts = iter(np.split(normals, self.borders[1:-1]))
         return tuple(next(parts) if yes else None for yes in shaded)
+
+    def of_all(self, points: Vectors, out: Vectors | None = None) -> Vectors:
+        """Unit normals (places, 3) of all meshes that have them, whose points (vertices, 3) are one array."""
+        return self._evaluate(points, *self._kept, scaled=True, out=out)
 
     def _frame_vector(self, points: Vectors, axis: int) -> Vectors:
         """One direction of the surface's frame at every place, shape (places, 3); zero where flat."""
@@ -91,11 +130,18 @@ class Normals:
         return self._evaluate(points, *map(self._rows.arranged, (unit, nothing, nothing)), scaled=False)
 
     def _evaluate(
-        self, points: Vectors, local: Vectors, at_bind: Vectors, authored: Vectors, *, scaled: bool
+        self,
+        points: Vectors,
+        local: Vectors,
+        at_bind: Vectors,
+        authored: Vectors,
+        *,
+        scaled: bool,
+        out: Vectors | None = None,
     ) -> Vectors:
         """``authored + (F local − at_bind)`` at every place, shape (places, 3)."""
         rows = self._rows
-        out = np.empty((len(self._smoothing.vertices), 3), np.float32)
+        out = np.empty((len(self._smoothing.vertices), 3), np.float32) if out is None else out
         with threads_for(len(rows.places)):
             _normals(
                 points,
@@ -166,6 +212,55 @@ def _authored(meshes: Sequence[Mesh]) -> tuple[Vectors, npt.NDArray[np.bool_]]:
     return np.concatenate(values), np.concatenate(has)
 
 
+@njit(inline="always")  # type: ignore[untyped-decorator]
+def _square(a: Any) -> Any:
+    return multiply_add(a[0], a[0], multiply_add(a[1], a[1], a[2] * a[2]))
+
+
+@njit(inline="always")  # type: ignore[untyped-decorator]
+def shaded(area: Any, edge: Any, local: Any, at_bind: Any, authored: Any, scaled: bool) -> Any:
+    """``authored + (F local − at_bind)`` of lanes, for vector areas and an edge each; in kernels."""
+    zero, one = broadcast(np.float32(0.0)), broadcast(np.float32(1.0))
+    square = _square(area)
+    scale = one / square_root(square)
+    cx, cy, cz = area[0] * scale, area[1] * scale, area[2] * scale
+    # the edge's direction within the tangent plane; where it has none, any across the normal
+    along = -multiply_add(edge[0], cx, multiply_add(edge[1], cy, edge[2] * cz))
+    tx, ty, tz = (
+        multiply_add(along, cx, edge[0]),
+        multiply_add(along, cy, edge[1]),
+        multiply_add(along, cz, edge[2]),
+    )
+    long = _square((tx, ty, tz))
+    if not all_less(zero, long):
+        steep, bound = larger(cx, -cx), broadcast(_STEEP)
+        tx = where_less(zero, long, tx, where_less(steep, bound, zero, -cz))
+        ty = where_less(zero, long, ty, where_less(steep, bound, cz, zero))
+        tz = where_less(zero, long, tz, where_less(steep, bound, -cy, cx))
+        long = _square((tx, ty, tz))
+    scale = one / square_root(long)
+    tx, ty, tz = tx * scale, ty * scale, tz * scale
+    bx = multiply_add(cy, tz, -(cz * ty))
+    by = multiply_add(cz, tx, -(cx * tz))
+    bz = multiply_add(cx, ty, -(cy * tx))
+    lx, ly, lz = local
+    ax, ay, az = authored
+    # subtracting a difference that is plus zero at bind keeps even a coordinate of minus zero
+    nx = ax - (at_bind[0] - multiply_add(cx, lx, multiply_add(tx, ly, bx * lz)))
+    ny = ay - (at_bind[1] - multiply_add(cy, lx, multiply_add(ty, ly, by * lz)))
+    nz = az - (at_bind[2] - multiply_add(cz, lx, multiply_add(tz, ly, bz * lz)))
+    if scaled:
+        # both squares are the same number at bind: the root of their ratio is exactly one
+        now = _square((nx, ny, nz))
+        ratio = where_less(zero, now, square_root(_square(authored) / now), one)
+        nx, ny, nz = nx * ratio, ny * ratio, nz * ratio
+    return (
+        where_less(zero, square, nx, ax),
+        where_less(zero, square, ny, ay),
+        where_less(zero, square, nz, az),
+    )
+
+
 @njit(parallel=True, cache=True)  # type: ignore[untyped-decorator]
 def _normals(
     points: Vectors,
@@ -181,7 +276,7 @@ def _normals(
     out: Vectors,
 ) -> None:
     for group in prange(len(places)):
-        zero, one = broadcast(np.float32(0.0)), broadcast(np.float32(1.0))
+        zero = broadcast(np.float32(0.0))
         px, py, pz = gather_points(points, vertices, group)
         cx, cy, cz = zero, zero, zero
         for row in range(starts[group], starts[group + 1]):
@@ -189,39 +284,13 @@ def _normals(
             rx, ry, rz = gather_points(points, pairs, 2 * row + 1)
             qx, qy, qz = qx - px, qy - py, qz - pz
             rx, ry, rz = rx - px, ry - py, rz - pz
-            cx, cy, cz = cx + (qy * rz - qz * ry), cy + (qz * rx - qx * rz), cz + (qx * ry - qy * rx)
-        area = square_root(cx * cx + cy * cy + cz * cz)
-        scale = one / area
-        cx, cy, cz = cx * scale, cy * scale, cz * scale
-
-        # the edge's direction within the tangent plane; where it has none, any across the normal
+            cx = multiply_add(-qz, ry, multiply_add(qy, rz, cx))
+            cy = multiply_add(-qx, rz, multiply_add(qz, rx, cy))
+            cz = multiply_add(-qy, rx, multiply_add(qx, ry, cz))
         qx, qy, qz = gather_points(points, neighbours, group)
-        tx, ty, tz = qx - px, qy - py, qz - pz
-        along = tx * cx + ty * cy + tz * cz
-        tx, ty, tz = tx - along * cx, ty - along * cy, tz - along * cz
-        length = square_root(tx * tx + ty * ty + tz * tz)
-        steep, bound = larger(cx, -cx), broadcast(np.float32(0.6))
-        tx = where_less(zero, length, tx, where_less(steep, bound, zero, -cz))
-        ty = where_less(zero, length, ty, where_less(steep, bound, cz, zero))
-        tz = where_less(zero, length, tz, where_less(steep, bound, -cy, cx))
-        scale = one / square_root(tx * tx + ty * ty + tz * tz)
-        tx, ty, tz = tx * scale, ty * scale, tz * scale
-        bx, by, bz = cy * tz - cz * ty, cz * tx - cx * tz, cx * ty - cy * tx
-
-        lx, ly, lz = load(local, 3 * group), load(local, 3 * group + 1), load(local, 3 * group + 2)
-        kx, ky, kz = load(at_bind, 3 * group), load(at_bind, 3 * group + 1), load(at_bind, 3 * group + 2)
-        ax, ay, az = load(authored, 3 * group), load(authored, 3 * group + 1), load(authored, 3 * group + 2)
-        # subtracting a difference that is plus zero at bind keeps even a coordinate of minus zero
-        nx = ax - (kx - (cx * lx + tx * ly + bx * lz))
-        ny = ay - (ky - (cy * lx + ty * ly + by * lz))
-        nz = az - (kz - (cz * lx + tz * ly + bz * lz))
-        if scaled:
-            # both lengths are the same number at bind: their ratio is exactly one
-            was = square_root(ax * ax + ay * ay + az * az)
-            now = square_root(nx * nx + ny * ny + nz * nz)
-            ratio = where_less(zero, now, was / now, one)
-            nx, ny, nz = nx * ratio, ny * ratio, nz * ratio
-        nx = where_less(zero, area, nx, ax)
-        ny = where_less(zero, area, ny, ay)
-        nz = where_less(zero, area, nz, az)
+        local_lanes = load(local, 3 * group), load(local, 3 * group + 1), load(local, 3 * group + 2)
+        bind_lanes = load(at_bind, 3 * group), load(at_bind, 3 * group + 1), load(at_bind, 3 * group + 2)
+        own = load(authored, 3 * group), load(authored, 3 * group + 1), load(authored, 3 * group + 2)
+        edge = qx - px, qy - py, qz - pz
+        nx, ny, nz = shaded((cx, cy, cz), edge, local_lanes, bind_lanes, own, scaled)
         scatter_points(out, places, group, nx, ny, nz)

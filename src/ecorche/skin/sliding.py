@@ -23,6 +23,8 @@ line (`CentreLines`), and S_d is that of the place.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 import numpy.typing as npt
 
@@ -45,6 +47,7 @@ from ecorche.skin.sliding_groups import (
     LINE,
     MINUS_SIGMA,
     PUSH,
+    SHARES,
     STAY_A,
     STAY_T,
     SlidingLayout,
@@ -56,6 +59,26 @@ Floats = npt.NDArray[np.float64]
 
 SATURATED = 1.5
 """From so many half-axes on, δ is one half-axis."""
+
+
+class SlidingEntries(NamedTuple):
+    """Muscles below the vertices of a skin, vertex by vertex: vertex i owns ``starts[i]`` to ``starts[i+1]``.
+
+    Attributes:
+        starts: Borders of the vertices' entries, (vertices + 1,).
+        muscles: Rising within a vertex, (entries,).
+        lines: The bent line of each, or −1 of a straight muscle, (entries,).
+        stations: The first of the two stations it lies between, (entries,).
+        shares: How much these two count, (entries, 2).
+        kept: In the columns `PUSH` to `STAY_A` of `sliding_groups`, (entries, KEPT).
+    """
+
+    starts: npt.NDArray[np.int32]
+    muscles: npt.NDArray[np.int32]
+    lines: npt.NDArray[np.int32]
+    stations: npt.NDArray[np.int32]
+    shares: Points
+    kept: Points
 
 
 class SlidingSkin:
@@ -80,11 +103,11 @@ class SlidingSkin:
                 f"the influences name muscle {int(influences.muscles.max())}, but there are {len(bind)}",
                 remedy="Use the muscles that the influences were found with",
             )
-        self.vertex_count = influences.vertex_count
+        self.vertex_count, self._influences = influences.vertex_count, influences
         self._lines = bind.line_rows
         self._line_count = int(self._lines.max(initial=-1)) + 1
         groups = group_by_muscles(influences, len(bind))
-        own = groups.entries >= 0
+        own, self._entries = groups.entries >= 0, groups.entries
 
         def lanes(values: npt.NDArray[np.float32]) -> Floats:
             return np.where(own, np.append(values, np.float32(0.0))[groups.entries], 0.0)
@@ -133,6 +156,31 @@ class SlidingSkin:
             if span[LINE] < 0:
                 read[muscle] = True
         return read
+
+    def entries(self) -> SlidingEntries:
+        """The same vertex by vertex, for programs that treat one at a time."""
+        influences, layout = self._influences, self.layout
+        # the last group repeats a vertex in its spare lanes: one row and lane of each entry will do
+        row, lane = np.nonzero(self._entries >= 0)
+        where = np.empty((len(influences.muscles), 2), np.int64)
+        where[self._entries[row, lane]] = np.stack([row, lane], axis=1)
+        row, lane = where.T
+        span = layout.spans[row]
+        bent = span[:, LINE] >= 0
+        station = np.clip(np.floor(influences.place), 0, STATIONS - 2).astype(np.int64)
+        station = np.where(bent, station, 0)
+        share = np.zeros((len(row), 2), np.float32)
+        first = (span[:, SHARES] + station - span[:, FIRST])[bent]
+        for end in range(2):
+            share[bent, end] = layout.near[first + end, lane[bent]]
+        return SlidingEntries(
+            starts=influences.starts,
+            muscles=influences.muscles,
+            lines=np.where(bent, span[:, LINE], -1).astype(np.int32),
+            stations=station.astype(np.int32),
+            shares=share,
+            kept=layout.rows[row, :, lane],
+        )
 
     def apply(self, posed: Sections | PackedSections, points: Points, out: Points | None = None) -> Points:
         """Skinned positions after the muscles below have moved them [m], shape (vertices, 3).

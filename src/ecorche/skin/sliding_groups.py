@@ -42,6 +42,11 @@ from ecorche.skin.layout import Points
 
 BRIDGED = 0.4
 """Inwards δ saturates at this part of what it does outwards: taut skin and fat bridge a hollow."""
+THINNEST = 1e-12
+"""Of sections [m]: the ends of a muscle are not divided by."""
+SHORTEST = 1e-6
+"""Of squared blended directions."""
+_THINNEST, _SHORTEST = np.float32(THINNEST), np.float32(SHORTEST)
 _LOWEST, _HIGHEST = np.float32(-ENDS), np.float32(1.0 + ENDS)
 _NEAR_START, _NEAR_END, _PARABOLA = np.float32(ENDS), np.float32(1.0 - ENDS), np.float32(0.25 / ENDS)
 _BEYOND_RIM, _OVER_RIM, _ROOT_RIM = np.float32(3.0 * RIM), np.float32(0.25 / RIM), np.float32(np.sqrt(RIM))
@@ -161,7 +166,7 @@ def _bent_place(
     x, y, z = x - foot_x, y - foot_y, z - foot_z
     slid = multiply_add(x, along_x, multiply_add(y, along_y, z * along_z))
     # blended directions are shorter than one, and never zero: between opposite ones a lane stays a number
-    tiny = broadcast(np.float32(1e-6))
+    tiny = broadcast(_SHORTEST)
     long_out = multiply_add(out_x, out_x, multiply_add(out_y, out_y, out_z * out_z))
     long_side = multiply_add(side_x, side_x, multiply_add(side_y, side_y, side_z * side_z))
     short_out, short_side = square_root(_most(long_out, tiny)), square_root(_most(long_side, tiny))
@@ -248,7 +253,7 @@ def _find_thickness(
         t = multiply_add(load(left, at + T), follow, load(rows, kept + STAY_T))
         d = _soft_clamp(t) - table[muscle, BELLY]
         m, p = _least(d, zero), _most(d, zero)
-        thickness = _most(_curve(table, muscle, CURVES, m, p), broadcast(np.float32(1e-12)))
+        thickness = _most(_curve(table, muscle, CURVES, m, p), broadcast(_THINNEST))
         v, a = load(left, at + V), load(left, at + A)
         # most muscles sweep outwards only, and subtracting zero changes no bit
         if table[muscle, SWEPT] > 0.5:

@@ -1,0 +1,1 @@
+"""The vertex pipeline as compute shaders."""

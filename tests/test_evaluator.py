@@ -1,0 +1,143 @@
+"""Many instances at once: each has the very bits of the character alone, whatever stands beside it."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from ecorche.base.threads import at_most_threads
+from ecorche.body.compile import Body, compile_body
+from ecorche.body.evaluate import Pose, posed_points
+from ecorche.body.evaluator import FEW, Evaluator
+from ecorche.body.payload import MUSCLE_BYTES, packed_payload, payload_type
+from ecorche.body.sample_poses import sample_poses
+from ecorche.body.vertex_program import vertex_program
+from ecorche.errors import EcorcheError
+from ecorche.skeleton.kinematics import difference_from_bind
+from extracted_people import hybrid_body
+from rigged_people import person, rigged
+
+Floats = npt.NDArray[np.float64]
+Points = npt.NDArray[np.float32]
+
+COUNT = 21  # more than sixteen, and not twice as many
+
+
+@cache
+def _body(path: Path, found: bool) -> Body:
+    return hybrid_body(path) if found else compile_body(person(path), rig=rigged(path))
+
+
+@cache
+def _instances(path: Path, found: bool) -> tuple[Evaluator, Floats, Floats]:
+    """An evaluator, and instances in poses throughout the range of all joints."""
+    program = vertex_program(_body(path, found))
+    poses = sample_poses(person(path), rigged(path), COUNT).local
+    active = np.random.default_rng(8).random((COUNT, program.muscle_count))
+    return Evaluator(program), difference_from_bind(person(path).skeleton, poses), active
+
+
+def _evaluated(evaluator: Evaluator, moved: Floats, active: Floats | None) -> tuple[Points, Points]:
+    program = evaluator.program
+    points = np.empty((len(moved), len(program.points), 3), np.float32)
+    normals = np.empty((len(moved), len(program.places.vertices), 3), np.float32)
+    evaluator.apply(moved, active, points=points, normals=normals)
+    return points, normals
+
+
+def _alone(body: Body, moved: Floats, active: Floats | None) -> tuple[bytes, bytes]:
+    points = posed_points(body, Pose(np.zeros(0), activation=active), moved)
+    normals = [of for of in body.normals.apply(points) if of is not None]
+    return np.concatenate(points).tobytes(), np.concatenate(normals).tobytes()
+
+
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [("male_muscular_cmu_mb", False), ("male_dressed_mixamo", False), ("male_slim_cmu_mb", True)],
+)
+@pytest.mark.parametrize("count", [FEW, COUNT])
+def test_an_instance_is_the_character_alone(data: Path, name: str, found: bool, count: int) -> None:
+    path = data / "human" / f"{name}.glb"
+    evaluator, moved, active = _instances(path, found)
+    points, normals = _evaluated(evaluator, moved[:count], active[:count])
+    for one in range(count):
+        alone = _alone(_body(path, found), moved[one], active[one])
+        assert (points[one].tobytes(), normals[one].tobytes()) == alone, f"instance {one}"
+
+
+def test_the_number_of_threads_changes_nothing(data: Path) -> None:
+    evaluator, moved, active = _instances(data / "human" / "male_muscular_cmu_mb.glb", False)
+    many = _evaluated(evaluator, moved, active)
+    with at_most_threads(1):
+        one = _evaluated(evaluator, moved, active)
+    assert all(a.tobytes() == b.tobytes() for a, b in zip(many, one, strict=True))
+
+
+@pytest.mark.parametrize("found", [False, True])
+def test_at_bind_all_instances_are_the_bind_mesh(data: Path, found: bool) -> None:
+    path = data / "human" / "male_slim_cmu_mb.glb"
+    evaluator, moved, _ = _instances(path, found)
+    points, _ = _evaluated(evaluator, np.zeros_like(moved), None)
+    assert all(one.tobytes() == evaluator.program.points.tobytes() for one in points)
+
+
+@pytest.mark.parametrize("found", [False, True])
+def test_muscles_fade_to_plain_skinning_and_back(data: Path, found: bool) -> None:
+    """Half shown lies half-way, and nothing shown is skinning alone."""
+    evaluator, moved, active = _instances(data / "human" / "male_slim_cmu_mb.glb", found)
+    shape = (COUNT, len(evaluator.program.points), 3)
+    shown, half, none, plain = (np.empty(shape, np.float32) for _ in range(4))
+    evaluator.apply(moved, active, points=shown, gain=1.0)
+    evaluator.apply(moved, active, points=half, gain=np.full((COUNT, 1), 0.5))
+    evaluator.apply(moved, active, points=none, gain=np.zeros(evaluator.program.muscle_count))
+    evaluator.apply(moved, points=plain, muscles=False)
+    assert np.abs(none - plain).max() < 1e-6
+    assert np.abs(shown - plain).max() > 5e-3
+    assert np.abs(half - 0.5 * (shown + none)).max() < 2e-6
+
+
+def test_the_payload_is_as_its_page_says(data: Path) -> None:
+    evaluator, moved, _ = _instances(data / "human" / "male_slim_cmu_mb.glb", False)
+    joints, muscles = evaluator.program.joint_count, evaluator.program.muscle_count
+    kind = payload_type(joints, muscles)
+    assert kind.itemsize == 16 + 48 * joints + MUSCLE_BYTES * muscles
+    assert MUSCLE_BYTES <= 160
+    bulge = np.linspace(1.0, 1.3, muscles)
+    raw = packed_payload(moved[:2], np.tile(bulge, (2, 1)), 0.25).tobytes()
+    numbers = np.frombuffer(raw, "<f4").reshape(2, -1)[1]
+    way = moved[1, 0, :3, 3]
+    assert numbers[:4] == pytest.approx([*way, 0.0], abs=1e-6)
+    rows = numbers[4 : 4 + 12 * joints].reshape(joints, 3, 4)
+    assert rows[7, :, :3] == pytest.approx(-moved[1, 7, :3, :3], abs=1e-6)
+    assert rows[7, :, 3] == pytest.approx(way - moved[1, 7, :3, 3], abs=1e-6)
+    assert numbers[4 + 12 * joints :].reshape(-1, 2) == pytest.approx(
+        np.column_stack([bulge, np.full(muscles, 0.25)]), abs=1e-6
+    )
+
+
+def test_what_does_not_fit_is_refused(data: Path) -> None:
+    evaluator, moved, active = _instances(data / "human" / "male_slim_cmu_mb.glb", False)
+    program = evaluator.program
+    room = np.empty((COUNT, len(program.points), 3), np.float32)
+    with pytest.raises(EcorcheError, match="one instance or more"):
+        evaluator.apply(moved[:0], points=room[:0])
+    with pytest.raises(EcorcheError, match="no instances of 31 joints"):
+        evaluator.apply(moved[:, :-1], points=room)
+    with pytest.raises(EcorcheError, match=r"array for positions is float32 of shape \(20"):
+        evaluator.apply(moved, points=room[:20])
+    with pytest.raises(EcorcheError, match="array for normals is float64"):
+        evaluator.apply(moved, points=room, normals=np.empty(room.shape))  # type: ignore[arg-type]
+    with pytest.raises(EcorcheError, match="activations have shape"):
+        evaluator.apply(moved, active[:, 1:], points=room)
+    with pytest.raises(EcorcheError, match="gain is not between"):
+        evaluator.apply(moved, points=room, gain=1.5)
+    with pytest.raises(EcorcheError, match="activation"):
+        evaluator.apply(moved, active + 1.0, points=room)
+    bad = moved.copy()
+    bad[3] = np.nan
+    with pytest.raises(EcorcheError):
+        evaluator.apply(bad, active, points=room)
