@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -10,43 +9,15 @@ import numpy.typing as npt
 import pytest
 
 from ecorche.base.threads import at_most_threads
-from ecorche.body.compile import Body, compile_body
+from ecorche.body.compile import Body
 from ecorche.body.evaluate import Pose, posed_points
-from ecorche.body.evaluator import FEW, Evaluator
+from ecorche.body.evaluator import FEW
 from ecorche.body.payload import MUSCLE_BYTES, packed_payload, payload_type
-from ecorche.body.sample_poses import sample_poses
-from ecorche.body.vertex_program import vertex_program
 from ecorche.errors import EcorcheError
-from ecorche.skeleton.kinematics import difference_from_bind
-from extracted_people import hybrid_body
-from rigged_people import person, rigged
+from played_people import COUNT, body, evaluated, instances
 
 Floats = npt.NDArray[np.float64]
 Points = npt.NDArray[np.float32]
-
-COUNT = 21  # more than sixteen, and not twice as many
-
-
-@cache
-def _body(path: Path, found: bool) -> Body:
-    return hybrid_body(path) if found else compile_body(person(path), rig=rigged(path))
-
-
-@cache
-def _instances(path: Path, found: bool) -> tuple[Evaluator, Floats, Floats]:
-    """An evaluator, and instances in poses throughout the range of all joints."""
-    program = vertex_program(_body(path, found))
-    poses = sample_poses(person(path), rigged(path), COUNT).local
-    active = np.random.default_rng(8).random((COUNT, program.muscle_count))
-    return Evaluator(program), difference_from_bind(person(path).skeleton, poses), active
-
-
-def _evaluated(evaluator: Evaluator, moved: Floats, active: Floats | None) -> tuple[Points, Points]:
-    program = evaluator.program
-    points = np.empty((len(moved), len(program.points), 3), np.float32)
-    normals = np.empty((len(moved), len(program.places.vertices), 3), np.float32)
-    evaluator.apply(moved, active, points=points, normals=normals)
-    return points, normals
 
 
 def _alone(body: Body, moved: Floats, active: Floats | None) -> tuple[bytes, bytes]:
@@ -62,33 +33,33 @@ def _alone(body: Body, moved: Floats, active: Floats | None) -> tuple[bytes, byt
 @pytest.mark.parametrize("count", [FEW, COUNT])
 def test_an_instance_is_the_character_alone(data: Path, name: str, found: bool, count: int) -> None:
     path = data / "human" / f"{name}.glb"
-    evaluator, moved, active = _instances(path, found)
-    points, normals = _evaluated(evaluator, moved[:count], active[:count])
+    evaluator, moved, active = instances(path, found)
+    points, normals = evaluated(evaluator, moved[:count], active[:count])
     for one in range(count):
-        alone = _alone(_body(path, found), moved[one], active[one])
+        alone = _alone(body(path, found), moved[one], active[one])
         assert (points[one].tobytes(), normals[one].tobytes()) == alone, f"instance {one}"
 
 
 def test_the_number_of_threads_changes_nothing(data: Path) -> None:
-    evaluator, moved, active = _instances(data / "human" / "male_muscular_cmu_mb.glb", False)
-    many = _evaluated(evaluator, moved, active)
+    evaluator, moved, active = instances(data / "human" / "male_muscular_cmu_mb.glb", False)
+    many = evaluated(evaluator, moved, active)
     with at_most_threads(1):
-        one = _evaluated(evaluator, moved, active)
+        one = evaluated(evaluator, moved, active)
     assert all(a.tobytes() == b.tobytes() for a, b in zip(many, one, strict=True))
 
 
 @pytest.mark.parametrize("found", [False, True])
 def test_at_bind_all_instances_are_the_bind_mesh(data: Path, found: bool) -> None:
     path = data / "human" / "male_slim_cmu_mb.glb"
-    evaluator, moved, _ = _instances(path, found)
-    points, _ = _evaluated(evaluator, np.zeros_like(moved), None)
+    evaluator, moved, _ = instances(path, found)
+    points, _ = evaluated(evaluator, np.zeros_like(moved), None)
     assert all(one.tobytes() == evaluator.program.points.tobytes() for one in points)
 
 
 @pytest.mark.parametrize("found", [False, True])
 def test_muscles_fade_to_plain_skinning_and_back(data: Path, found: bool) -> None:
     """Half shown lies half-way, and nothing shown is skinning alone."""
-    evaluator, moved, active = _instances(data / "human" / "male_slim_cmu_mb.glb", found)
+    evaluator, moved, active = instances(data / "human" / "male_slim_cmu_mb.glb", found)
     shape = (COUNT, len(evaluator.program.points), 3)
     shown, half, none, plain = (np.empty(shape, np.float32) for _ in range(4))
     evaluator.apply(moved, active, points=shown, gain=1.0)
@@ -101,7 +72,7 @@ def test_muscles_fade_to_plain_skinning_and_back(data: Path, found: bool) -> Non
 
 
 def test_the_payload_is_as_its_page_says(data: Path) -> None:
-    evaluator, moved, _ = _instances(data / "human" / "male_slim_cmu_mb.glb", False)
+    evaluator, moved, _ = instances(data / "human" / "male_slim_cmu_mb.glb", False)
     joints, muscles = evaluator.program.joint_count, evaluator.program.muscle_count
     kind = payload_type(joints, muscles)
     assert kind.itemsize == 16 + 48 * joints + MUSCLE_BYTES * muscles
@@ -120,7 +91,7 @@ def test_the_payload_is_as_its_page_says(data: Path) -> None:
 
 
 def test_what_does_not_fit_is_refused(data: Path) -> None:
-    evaluator, moved, active = _instances(data / "human" / "male_slim_cmu_mb.glb", False)
+    evaluator, moved, active = instances(data / "human" / "male_slim_cmu_mb.glb", False)
     program = evaluator.program
     room = np.empty((COUNT, len(program.points), 3), np.float32)
     with pytest.raises(EcorcheError, match="one instance or more"):

@@ -16,6 +16,7 @@ from ecorche.body.finer_skin import FinerFrames
 from ecorche.body.frames import Frame, Frames
 from ecorche.body.live_frames import LiveFrames
 from ecorche.body.muscle_meshes import MuscleFrames
+from ecorche.body.played_frames import PlayedFrames
 from ecorche.body.spool import Spool
 from ecorche.body.take import Take
 from ecorche.version import __version__
@@ -96,6 +97,9 @@ def _key(take: Take) -> str:
             digest.update(name.encode() + take.rig.maps[name].tobytes())
     live = take.frames.coarse if isinstance(take.frames, FinerFrames) else take.frames
     live = live.live if isinstance(live, MuscleFrames) else live
+    if isinstance(live, PlayedFrames):
+        digest.update(type(live.evaluator).__name__.encode())
+        live = live.live
     if isinstance(live, LiveFrames):
         methods = [type(s).__name__ for s in live.body.skinnings]
         digest.update(repr((methods, live.posed is not None, live.dynamics.value)).encode())

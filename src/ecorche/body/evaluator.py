@@ -97,8 +97,8 @@ class Evaluator:
         self._require_room(points, (count, len(program.points), 3), "positions")
         if normals is not None:
             self._require_room(normals, (count, len(program.places.vertices), 3), "normals")
-        active = self._of_muscles(activation, 0.0, count, "activations")
-        shown = self._of_muscles(gain if muscles else 0.0, 1.0, count, "gains")
+        active = program.of_muscles(activation, 0.0, count, "activations")
+        shown = program.of_muscles(gain if muscles else 0.0, 1.0, count, "gains")
         if gain is not None and not ((shown >= 0.0) & (shown <= 1.0)).all():
             raise EcorcheError(
                 "a gain is not between 0 and 1", remedy="Give 0 for a muscle that is not shown"
@@ -167,17 +167,6 @@ class Evaluator:
         raise EcorcheError(
             "its muscles cannot be posed so", where=f"instance {lane}", remedy="Check the pose"
         )
-
-    def _of_muscles(self, given: npt.ArrayLike | None, otherwise: float, count: int, what: str) -> Floats:
-        shape = (count, self.program.muscle_count)
-        values = np.asarray(otherwise if given is None else given, np.float64)
-        try:
-            return np.broadcast_to(values, shape).copy()
-        except ValueError:
-            raise EcorcheError(
-                f"the {what} have shape {values.shape} for {count} instances of {shape[1]} muscles",
-                remedy=f"Give shape {shape}",
-            ) from None
 
     def _require_room(self, array: Points, shape: tuple[int, ...], what: str) -> None:
         if array.shape != shape or array.dtype != np.float32 or not array.flags.c_contiguous:

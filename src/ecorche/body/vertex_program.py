@@ -27,6 +27,7 @@ from ecorche.skin.sliding import SlidingEntries
 from ecorche.skin.sliding_groups import KEPT
 from ecorche.skin.weights import SkinWeights
 
+Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int32]
 Points = npt.NDArray[np.float32]
 
@@ -96,6 +97,18 @@ class VertexProgram:
         """Of the muscles found in the skin."""
         return 0 if self.body.lofts is None else len(self.body.lofts.lofts.joint_places)
 
+    def of_muscles(self, given: npt.ArrayLike | None, otherwise: float, count: int, what: str) -> Floats:
+        """A number for each muscle of so many instances, (count, muscles); what is given extends to it."""
+        shape = (count, self.muscle_count)
+        values = np.asarray(otherwise if given is None else given, np.float64)
+        try:
+            return np.broadcast_to(values, shape).copy()
+        except ValueError:
+            raise EcorcheError(
+                f"the {what} have shape {values.shape} for {count} instances of {shape[1]} muscles",
+                remedy=f"Give shape {shape}",
+            ) from None
+
 
 def vertex_program(body: Body) -> VertexProgram:
     """The program of a body; an error tells what of it cannot be played so."""
@@ -118,7 +131,7 @@ def vertex_program(body: Body) -> VertexProgram:
 
 
 def _require_playable(body: Body) -> None:
-    where, remedy = body.character.source or body.character.name, "Bake it: `ecorche bake`"
+    where, remedy = body.character.source or body.character.name, "Bake it on the processor: `ecorche bake`"
     beyond = {
         "a coupling (fascia, height field) binds its skin": body.coupling,
         "fat swings below its skin": body.fat,

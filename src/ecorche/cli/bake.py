@@ -11,7 +11,7 @@ from ecorche.cli.activation import ACTIVATION, WITHOUT_MUSCLES
 from ecorche.cli.coupling import COUPLING, require_rig_for, with_coupling
 from ecorche.cli.dynamics import DYNAMICS, PREROLL, Swing
 from ecorche.cli.model_results import ACTIVATIONS, COORDINATES, MODEL, MUSCLE_MAP, GivenResults, what_moves
-from ecorche.cli.options import MESH, MORPH_TARGETS, TANGENTS, USD_AS, UsdAs
+from ecorche.cli.options import DEVICE, MESH, MORPH_TARGETS, TANGENTS, USD_AS, Processor, UsdAs
 
 
 class Feet(StrEnum):
@@ -71,6 +71,7 @@ def bake(
     mesh: str | None = MESH,
     mapping: Path | None = typer.Option(None, help="JSON of the character's joint names to H-Anim names."),
     motion_mapping: Path | None = typer.Option(None, help="The same for the motion's joints."),
+    device: Processor = DEVICE,
     threads: int | None = typer.Option(None, help="Threads to use; the bytes are the same for any number."),
     quiet: bool = typer.Option(False, "-q", "--quiet", help="Print problems only."),
 ) -> None:
@@ -127,6 +128,10 @@ def bake(
         samples=samples,
     )
     take = performance.take
+    if device is not Processor.cpu:
+        from ecorche.gpu.choice import played_on
+
+        take = played_on(take, device.value)
     if with_muscles:
         from ecorche.body.muscle_meshes import with_muscle_meshes
 

@@ -27,6 +27,14 @@ class UsdAs(StrEnum):
     skeleton = "skeleton"
 
 
+class Processor(StrEnum):
+    """What computes the skin."""
+
+    cpu = "cpu"
+    gpu = "gpu"
+    auto = "auto"
+
+
 # what a file format lets one choose; the verbs that write files share these
 USD_AS: Any = typer.Option(UsdAs.points, "--usd-as", help="USD: point samples, or skeleton and blend shapes.")
 MORPH_TARGETS: Any = typer.Option(32, min=0, max=256, help="glTF: at most this many morph targets.")
@@ -34,6 +42,11 @@ TANGENTS: Any = typer.Option(
     False, "--tangents", help="glTF, USD, NPZ: write tangents too, where a mesh has texture coordinates."
 )
 MESH: Any = typer.Option(None, help="PC2, NPZ: which mesh; default: the body. NPZ takes '*' for all of them.")
+DEVICE: Any = typer.Option(
+    Processor.cpu,
+    "--device",
+    help="What computes the skin; auto: a GPU if there is one.",
+)
 
 
 def counted(count: int, noun: str) -> str:

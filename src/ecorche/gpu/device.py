@@ -5,6 +5,8 @@ Everything stays within what every WebGPU device promises: no feature and no lim
 
 from __future__ import annotations
 
+import os
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import ModuleType
@@ -71,9 +73,24 @@ def told_in_words(what: str) -> Iterator[None]:
 
 
 def _adapters() -> list[Any]:
-    adapters: list[Any] = require_wgpu().gpu.enumerate_adapters_sync()
+    with _quiet_about_screens():
+        adapters: list[Any] = require_wgpu().gpu.enumerate_adapters_sync()
     # through OpenGL a device may lack compute shaders; Vulkan, Metal and DX12 have them
     return [a for a in adapters if not a.info["backend_type"].startswith("OpenGL")]
+
+
+@contextmanager
+def _quiet_about_screens() -> Iterator[None]:
+    """Without a screen drivers look for one, and where no folder is named for it they print an error."""
+    named = "XDG_RUNTIME_DIR"
+    if named in os.environ:
+        yield
+        return
+    os.environ[named] = tempfile.gettempdir()
+    try:
+        yield
+    finally:
+        del os.environ[named]
 
 
 def _name(adapter: Any) -> str:

@@ -79,20 +79,25 @@ class GpuEvaluator:
     def apply(
         self,
         difference: Floats,
-        activation: Floats | None = None,
+        activation: npt.ArrayLike | None = None,
+        *,
         points: Points | None = None,
         normals: Points | None = None,
+        gain: npt.ArrayLike | None = None,
+        muscles: bool = True,
     ) -> None:
-        """Play one frame of n instances, and fetch what is asked for.
+        """Play one frame of n instances, and fetch what is asked for: as `Evaluator.apply`.
 
         Args:
             difference: ``M − I`` of the skeleton's joints, (n, joints, 4, 4).
             activation: Of the muscles, 0 to 1, (n, muscles); None is at rest.
             points: Where to write positions [m], C-contiguous float32 (n, vertices, 3); None leaves them.
             normals: Where to write unit normals, (n, places, 3); None leaves them out.
+            gain: How much of each muscle is shown, 0 to 1, (n, muscles) or what extends to it; None is all.
+            muscles: False leaves muscles out: plain skinning.
         """
         difference = np.asarray(difference, np.float64)
-        joints, muscles = self.program.joint_count, self.program.muscle_count
+        joints = self.program.joint_count
         if difference.ndim != 4 or difference.shape[1:] != (joints, 4, 4):
             raise EcorcheError(
                 f"matrices of shape {difference.shape} are no instances of a character with {joints} joints",
@@ -100,17 +105,12 @@ class GpuEvaluator:
                 remedy=f"Give shape (instances, {joints}, 4, 4)",
             )
         count = len(difference)
-        active = np.zeros((count, muscles)) if activation is None else np.asarray(activation, np.float64)
-        if active.shape != (count, muscles):
-            raise EcorcheError(
-                f"there are activations of shape {active.shape} for {count} instances of {muscles} muscles",
-                where=self._where,
-                remedy=f"Give shape ({count}, {muscles})",
-            )
+        active = self.program.of_muscles(activation, 0.0, count, "activations")
+        shown = self.program.of_muscles(gain if muscles else 0.0, 1.0, count, "gains")
         self._require_output(points, "points", (count, len(self.program.points), 3))
         self._require_output(normals, "normals", (count, len(self.program.places.vertices), 3))
         bulge = bulge_from_activation(active, self._largest)
-        self.play(packed_payload(difference, bulge), shaded=normals is not None)
+        self.play(packed_payload(difference, bulge, shown), shaded=normals is not None)
         self._fetch(points, normals)
 
     def play(self, payload: npt.NDArray[Any], *, shaded: bool = True) -> None:
