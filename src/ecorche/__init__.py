@@ -20,6 +20,7 @@ from ecorche.version import __version__ as __version__
 _HOMES = {
     "Character": "ecorche.body.character",
     "EcorcheError": "ecorche.errors",
+    "Evaluator": "ecorche.body.evaluator",
     "Focus": "ecorche.render.focus",
     "Motion": "ecorche.skeleton.motion",
     "Pose": "ecorche.body.evaluate",
@@ -30,6 +31,7 @@ _HOMES = {
     "create_rig": "ecorche.body.rig",
     "ecorche_figure": "ecorche.body.figure",
     "evaluate": "ecorche.body.evaluate",
+    "open_evaluator": "ecorche.gpu.choice",
     "perform": "ecorche.body.perform",
     "read_character": "ecorche.io.formats",
     "read_keyframes": "ecorche.io.keyframes",
@@ -41,6 +43,7 @@ _HOMES = {
     "render_layers": "ecorche.render.layer_sheet",
     "render_picture": "ecorche.render.pictures",
     "sample_human": "ecorche.io.makehuman",
+    "vertex_program": "ecorche.body.vertex_program",
     "write_rig": "ecorche.document.files",
     "write_take": "ecorche.io.formats",
 }
@@ -52,15 +55,18 @@ if TYPE_CHECKING:
     from ecorche.body.compile import compile_body as compile_body
     from ecorche.body.evaluate import Pose as Pose
     from ecorche.body.evaluate import evaluate as evaluate
+    from ecorche.body.evaluator import Evaluator as Evaluator
     from ecorche.body.figure import ecorche_figure as ecorche_figure
     from ecorche.body.perform import perform as perform
     from ecorche.body.rebind import rebind as rebind
     from ecorche.body.rig import create_rig as create_rig
     from ecorche.body.take import Take as Take
+    from ecorche.body.vertex_program import vertex_program as vertex_program
     from ecorche.document.files import Rig as Rig
     from ecorche.document.files import read_rig as read_rig
     from ecorche.document.files import write_rig as write_rig
     from ecorche.errors import EcorcheError as EcorcheError
+    from ecorche.gpu.choice import open_evaluator as open_evaluator
     from ecorche.io.formats import WriteOptions as WriteOptions
     from ecorche.io.formats import read_character as read_character
     from ecorche.io.formats import read_motion as read_motion
