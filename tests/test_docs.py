@@ -16,6 +16,7 @@ import numpy.typing as npt
 import pytest
 
 from conftest import ROOT
+from ecorche.body.payload import payload_type
 
 FENCED = re.compile(r"^```(\w+)(?: +([^\n]+))?\n(.*?)^```$", flags=re.MULTILINE | re.DOTALL)
 """Blocks of a page: their language, what is said beside it, and their text."""
@@ -152,6 +153,16 @@ def test_the_page_on_springs_runs(data: Path, tmp_path: Path, monkeypatch: pytes
     rig = json.loads((tmp_path / "man.ecorche").read_text()) | json.loads(shown)
     (tmp_path / "man.ecorche").write_text(json.dumps(rig))
     assert "problem" not in _command("ecorche check man.ecorche")
+
+
+def test_the_page_on_real_time_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    page = (ROOT / "docs" / "realtime.md").read_text()
+    assert len(_follow(page, tmp_path)) == 2
+    sizes = [payload_type(31, muscles).itemsize for muscles in (56, 0)]
+    assert (
+        f"{sizes[0]:,} for 31 joints and 56 muscles, of which the muscles take {sizes[0] - sizes[1]}" in page
+    )
 
 
 def test_pictures_of_pages_are_small_and_made_by_the_pages_own_commands() -> None:
