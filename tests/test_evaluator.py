@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from pathlib import Path
 
+import numba
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -46,6 +48,19 @@ def test_the_number_of_threads_changes_nothing(data: Path) -> None:
     with at_most_threads(1):
         one = evaluated(evaluator, moved, active)
     assert all(a.tobytes() == b.tobytes() for a, b in zip(many, one, strict=True))
+
+
+def test_a_frame_takes_no_fresh_memory(data: Path) -> None:
+    """But for a tile of 128 vertices a thread: nothing that grows with vertices or instances."""
+    evaluator, moved, active = instances(data / "human" / "male_muscular_cmu_mb.glb", False)
+    points, normals = evaluated(evaluator, moved, active)
+    tracemalloc.start()
+    try:
+        evaluator.apply(moved, active, points=points, normals=normals)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert 0 < peak < 2**16 * numba.get_num_threads()
 
 
 @pytest.mark.parametrize("found", [False, True])

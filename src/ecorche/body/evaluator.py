@@ -58,6 +58,9 @@ class Evaluator:
         self._at = rows_of_lanes((3 * vertices,))
         self._deltas = rows_of_lanes((3 * vertices if len(self._worn) else 0,))
         self._fine = np.ones(WIDTH, np.bool_)
+        # activation and gain of all instances; of sixteen, those of muscles that the skin follows as joints
+        self._told = np.empty((2, 0, program.muscle_count))
+        self._of_joints = np.zeros((2, WIDTH, program.muscle_count - program.spindle_count))
 
     @property
     def kept_bytes(self) -> int:
@@ -97,8 +100,10 @@ class Evaluator:
         self._require_room(points, (count, len(program.points), 3), "positions")
         if normals is not None:
             self._require_room(normals, (count, len(program.places.vertices), 3), "normals")
-        active = program.of_muscles(activation, 0.0, count, "activations")
-        shown = program.of_muscles(gain if muscles else 0.0, 1.0, count, "gains")
+        if self._told.shape[1] != count:
+            self._told = np.empty((2, count, program.muscle_count))
+        active = program.of_muscles(activation, 0.0, count, "activations", self._told[0])
+        shown = program.of_muscles(gain if muscles else 0.0, 1.0, count, "gains", self._told[1])
         if gain is not None and not ((shown >= 0.0) & (shown <= 1.0)).all():
             raise EcorcheError(
                 "a gain is not between 0 and 1", remedy="Give 0 for a muscle that is not shown"
@@ -145,7 +150,9 @@ class Evaluator:
         """Positions of up to sixteen instances, the instances side by side; laid out for normals too."""
         spindles, fine, count = self._spindles, self._fine, self.program.spindle_count
         fine[:] = True
-        self._joints.pose(moved, active[:, count:].copy(), gain[:, count:].copy(), fine)
+        joints = self._of_joints[:, : len(moved)]
+        joints[0], joints[1] = active[:, count:], gain[:, count:]
+        self._joints.pose(moved, joints[0], joints[1], fine)
         table, stations, shown = _NOTHING, _NOTHING, _NONE_SHOWN
         if spindles is not None:
             spindles.pose(moved, active, gain[:, :count], fine)

@@ -97,17 +97,21 @@ class VertexProgram:
         """Of the muscles found in the skin."""
         return 0 if self.body.lofts is None else len(self.body.lofts.lofts.joint_places)
 
-    def of_muscles(self, given: npt.ArrayLike | None, otherwise: float, count: int, what: str) -> Floats:
+    def of_muscles(
+        self, given: npt.ArrayLike | None, otherwise: float, count: int, what: str, out: Floats | None = None
+    ) -> Floats:
         """A number for each muscle of so many instances, (count, muscles); what is given extends to it."""
         shape = (count, self.muscle_count)
         values = np.asarray(otherwise if given is None else given, np.float64)
+        out = np.empty(shape) if out is None else out
         try:
-            return np.broadcast_to(values, shape).copy()
+            np.copyto(out, values)
         except ValueError:
             raise EcorcheError(
                 f"the {what} have shape {values.shape} for {count} instances of {shape[1]} muscles",
                 remedy=f"Give shape {shape}",
             ) from None
+        return out
 
 
 def vertex_program(body: Body) -> VertexProgram:
