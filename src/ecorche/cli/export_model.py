@@ -88,7 +88,7 @@ def _compared(output: Path, model: RigModel, subject: Subject) -> tuple[str, ...
         far = [int(k) for k in np.argsort(-worst) if worst[k] >= AGREE]
         agree = 100.0 * np.mean(np.array(apart) < AGREE, axis=0)
         one_by_one = [
-            f"{model.muscles[k].name} {1e3 * worst[k]:.1f} mm ({agree[k]:.0f} %)" for k in far[:NAMED]
+            f"{model.muscles[k].name} {1e3 * worst[k]:.1f} mm ({agree[k]:.1f} %)" for k in far[:NAMED]
         ]
         if len(far) > NAMED:
             one_by_one.append(f"and {len(far) - NAMED} more, none of them farther")
