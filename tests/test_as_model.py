@@ -24,8 +24,7 @@ from ecorche.io.mjcf import FIBRE_RANGE, write_mjcf
 from ecorche.io.osim.write import write_osim
 from ecorche.skeleton.kinematics import difference_from_bind
 from ecorche.skin.weights import weights_from_table
-from extracted_people import extracted
-from lofted_arms import random_poses
+from extracted_people import both_skins, extracted
 from osim_models import Peer, opensim_package
 from rigged_people import person, rigged
 
@@ -161,27 +160,67 @@ def test_every_path_of_the_template_is_as_long_in_opensim(
     assert peer.model.getTotalMass(peer.state) == pytest.approx(sum(body.mass for body in model.bodies))
 
 
-def test_paths_round_spheres_are_those_of_both_where_the_centre_is_off_their_line(
-    opensim: Any, data: Path, tmp_path: Path
+def test_wrapped_paths_are_as_long_in_both_in_19_of_20_drawn_poses(
+    opensim: Any, data: Path, tmp_path: Path, figure: Figure
 ) -> None:
-    """Nearer to it our curve gives way to a smaller circle, theirs whirls: see `wrapping`."""
-    model = _found(data / MAN)
+    """A path drawn across a joint's centre gives way to a smaller circle here alone: see `wrapping`."""
+    model, poses = _found(data / MAN), _poses(data / MAN, 200)
     write_mjcf(tmp_path / "man.xml", model)
     write_osim(tmp_path / "man.osim", model)
     in_mujoco, in_opensim = InMujoco(tmp_path / "man.xml", model), Peer(opensim, tmp_path / "man.osim")
     wrapped = np.array([muscle.wrap is not None for muscle in model.muscles])
     assert wrapped.sum() > 20
-    agreeing, of_one_mind = [], []
-    for moved in random_poses(person(data / MAN).skeleton, 8, 0.25, seed=3):
-        pose = model.pose(moved)
+    # these end on the sphere, and never leave it on the other side
+    ending = [
+        number
+        for number, muscle in enumerate(model.muscles)
+        if muscle.name.startswith(("thigh_back_inner", "lower_leg_inner", "forearm_outer"))
+    ]
+    assert len(ending) == 6
+    apart: dict[str, list[Floats]] = {"MuJoCo": [], "OpenSim": []}
+    for moved in poses:
+        pose, ours = model.pose(moved), model.lengths(moved)
         in_opensim.pose(dict(zip(model.coordinates, pose.tolist(), strict=True)))
-        ours, theirs = model.lengths(moved), in_mujoco.lengths(pose)
         others = np.array([in_opensim.length(muscle.name) for muscle in model.muscles])
-        of_one_mind.append(np.abs(theirs - others) < 1e-6)
-        np.testing.assert_allclose(ours[~wrapped], theirs[~wrapped], atol=1e-9)
-        agreeing.append(np.abs(ours - theirs)[wrapped] < ASKED)
-    assert np.mean(of_one_mind) > 0.95
-    assert np.mean(agreeing) > 0.75
+        apart["MuJoCo"].append(np.abs(in_mujoco.lengths(pose) - ours))
+        apart["OpenSim"].append(np.abs(others - ours))
+    for format_, errors in apart.items():
+        far = np.array(errors)
+        share = float(np.mean(far[:, wrapped] < ASKED))
+        figure(f"wrapped paths as long in {format_}, 200 poses", 100.0 * share, 100.0, "%")
+        assert share > 0.95, format_
+        assert far[:, ~wrapped].max() < 1e-9, format_
+        assert far[:, ending].max() < 1e-6, format_
+
+
+def test_muscles_stay_round_their_joints_in_mujoco_through_a_jump(data: Path, tmp_path: Path) -> None:
+    model, file = _found(data / MAN), tmp_path / "man.xml"
+    write_mjcf(file, model)
+    peer, motion = InMujoco(file, model), both_skins(data / MAN, data, "jump")[0].motion
+    far = []
+    for local in motion.local[:: max(1, len(motion.local) // 60)]:
+        moved = difference_from_bind(motion.skeleton, local)
+        far.append(np.abs(peer.lengths(model.pose(moved)) - model.lengths(moved)))
+    other = [not muscle.name.startswith(("upper_arm_back", "thigh_front")) for muscle in model.muscles]
+    assert np.array(far)[:, other].max() < ASKED
+    # round the outside of elbow and knee; let go, they would be 110 mm off
+    assert 1e-3 < np.max(far) < 0.01
+
+
+def test_a_wrap_leaves_both_ends_outside(data: Path) -> None:
+    model = _found(data / MAN)
+    assert model.body.lofts is not None
+    own = {muscle.name: muscle.wrap for muscle in model.body.lofts.lofts.muscles if muscle.wrap is not None}
+    found = [muscle for muscle in model.muscles if muscle.wrap is not None]
+    assert len(found) == len(own)
+    for muscle, told in zip(found, own.values(), strict=True):
+        assert muscle.wrap is not None
+        heads = np.array([model.bodies[body].head for body in muscle.bodies])
+        centre = model.bodies[muscle.wrap.body].head + muscle.wrap.centre
+        least = np.linalg.norm(muscle.points + heads - centre, axis=1).min()
+        assert muscle.wrap.radius < least
+        assert muscle.wrap.at_end == (told.radius >= least)
+        assert muscle.wrap.radius == pytest.approx(min(told.radius, least), rel=2e-6)
 
 
 def test_what_is_no_model_is_refused(data: Path) -> None:
@@ -203,7 +242,7 @@ def test_the_command_writes_reads_again_and_compares(data: Path, tmp_path: Path)
     assert _run("rig", data / MAN, "-o", rig)[0] == 0
     code, told = _run("export", rig, "--as", "model", "-o", tmp_path / "man.xml")
     assert code == 0, told
-    assert "160 of 160 muscles are as long as the rig's within 0.1 mm in 24 drawn poses" in told
+    assert "160 of 160 muscles are as long as the rig's within 0.1 mm in 200 drawn poses" in told
     assert "man.xml: 33 bodies, 160 muscles, 0 of them round spheres or cylinders" in told
     code, told = _run("export", rig, "--as", "model", "-o", tmp_path / "man.glb")
     assert code != 0

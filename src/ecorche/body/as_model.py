@@ -5,8 +5,8 @@ that every coordinate is 0 there; each turns against the one above it about x, t
 also shifts. Of a muscle its path is told as a rig has it:
 
 - those of the template by their points;
-- those found in the skin by origin, insertion and the sphere or cylinder that lies in their way, with the
-  side on which they pass it;
+- those found in the skin by origin, insertion and the sphere or cylinder that lies in their way, no larger
+  than to leave both outside, with the side on which they pass it;
 - those that are meshes on action lines, a path a line, by the nodes that are fixed to a joint. Nodes that
   give way to bones or follow a joint only in part are no points of a bone, and are left out: how much longer
   or shorter such a path then is, is told (`path_errors`).
@@ -37,6 +37,7 @@ from ecorche.document.files import Rig
 from ecorche.errors import DocumentError
 from ecorche.muscles.line_musculature import LineMusculature
 from ecorche.muscles.lines.admissible import BoundNode
+from ecorche.muscles.lofted import Wrap
 from ecorche.muscles.lofted_posing import Lofts
 from ecorche.muscles.musculature import Musculature
 from ecorche.muscles.scapula import VirtualScapula, difference_with, with_scapulae
@@ -50,6 +51,8 @@ SPECIFIC_TENSION = 3.0e5
 """What a muscle pulls with a square metre of cross-section [N/m²]; 30 N/cm² is a usual figure."""
 LEAST_MASS = 1e-3
 """Of a body without flesh of its own [kg], at 1 cm from its centre: no solver takes none."""
+_OUTSIDE = 1.0 - 1e-6
+"""Share of the distance to an end that a wrap's radius may have: rounded, the end stays outside."""
 _STATIONS = 201
 _MOST_FIBRE = 0.95
 """Share of a path that is fibre at most: some tendon there is."""
@@ -85,6 +88,7 @@ class ModelWrap(NamedTuple):
         axis: Of a cylinder, unit, (3,).
         radius: [m].
         side: From the centre to where the path passes at bind, unit, (3,); None: whichever way is shorter.
+        ends: From the centre to origin and insertion at bind [m], (2, 3).
     """
 
     shape: Literal["sphere", "cylinder"]
@@ -93,6 +97,14 @@ class ModelWrap(NamedTuple):
     axis: Floats
     radius: float
     side: Floats | None
+    ends: Floats
+
+    @property
+    def at_end(self) -> bool:
+        """Whether an end of the path lies on the sphere at bind."""
+        return self.shape == "sphere" and bool(
+            self.radius >= _OUTSIDE * np.linalg.norm(self.ends, axis=1).min()
+        )
 
 
 class ModelMuscle(NamedTuple):
@@ -317,8 +329,9 @@ def _lofts(body: Body) -> Iterator[_Drawn]:
                 muscle.wrap.joint,
                 np.asarray(muscle.wrap.centre, np.float64),
                 normalise(np.asarray(muscle.wrap.axis, np.float64)),
-                muscle.wrap.radius,
+                _clear_of(ends, muscle.wrap),
                 side,
+                ends - muscle.wrap.centre,
             )
         yield _Drawn(
             muscle.name,
@@ -330,6 +343,17 @@ def _lofts(body: Body) -> Iterator[_Drawn]:
             float(np.pi * shape.largest),
             muscle.max_force,
         )
+
+
+def _clear_of(ends: Floats, wrap: Wrap) -> float:
+    """The radius [m] that leaves both ends outside, as no format wraps a path that ends inside.
+
+    So does the rig's own rule (`wrapping`): an end that turns about the centre is as far from it in any pose.
+    """
+    away = ends - wrap.centre
+    if wrap.shape == "cylinder":
+        away = np.cross(away, normalise(np.asarray(wrap.axis, np.float64)))
+    return min(wrap.radius, _OUTSIDE * float(np.linalg.norm(away, axis=1).min()))
 
 
 def _lines(body: Body) -> Iterator[_Drawn]:

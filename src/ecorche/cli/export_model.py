@@ -14,10 +14,12 @@ if TYPE_CHECKING:
     from ecorche.cli.subject import Subject
 
 MUJOCO, OPENSIM = (".xml", ".mjcf"), (".osim",)
-POSES = 24
+POSES = 200
 """Drawn poses in which lengths are compared."""
 AGREE = 1e-4
 """By how much lengths may differ to be called the same [m]."""
+NAMED = 40
+"""Muscles that differ are told one by one up to so many, the farthest first."""
 
 
 def export_model(rig: Path | None, output: Path, specific_tension: float, quiet: bool) -> None:
@@ -83,11 +85,16 @@ def _compared(output: Path, model: RigModel, subject: Subject) -> tuple[str, ...
         f"{same} of {len(worst)} muscles are as long as the rig's within 0.1 mm in {len(apart)} drawn poses"
     ]
     if same < len(worst):
-        far = [k for k in np.argsort(-worst) if worst[k] >= AGREE]
-        share = float(np.mean(np.array(apart)[:, far] < AGREE))
-        named_worst = ", ".join(f"{model.muscles[k].name} {1e3 * worst[k]:.1f} mm" for k in far[:3])
+        far = [int(k) for k in np.argsort(-worst) if worst[k] >= AGREE]
+        agree = 100.0 * np.mean(np.array(apart) < AGREE, axis=0)
+        one_by_one = [
+            f"{model.muscles[k].name} {1e3 * worst[k]:.1f} mm ({agree[k]:.1f} %)" for k in far[:NAMED]
+        ]
+        if len(far) > NAMED:
+            one_by_one.append(f"and {len(far) - NAMED} more, none of them farther")
         told.append(
-            f"of the others {100.0 * share:.0f} % of the poses agree, worst {named_worst}: paths round joints"
-            " whose centre comes near their line, and mesh muscles that give way to bones, are told otherwise"
+            f"the others agree in {agree[far].mean():.0f} % of the poses; how far off each is at worst, and"
+            f" in what share of poses it agrees: {', '.join(one_by_one)}. Paths that a joint draws across its"
+            " centre or out of its plane, and mesh muscles that give way to bones, are told otherwise"
         )
     return tuple(told)

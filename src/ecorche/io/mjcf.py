@@ -3,7 +3,9 @@
 MuJoCo tells a muscle's optimal fibre length and slack tendon by its range: with ``range = (r₀, r₁)`` and
 ``lengthrange = (l₀, l₁)`` they are ``(l₁ − l₀) / (r₁ − r₀)`` and ``l₀ − r₀`` times that. So both are written
 exactly, over the range in which a fibre makes force. Spheres and cylinders have a site on the side on which
-the path passes; it lies outside of them, as one inside would let the path run through.
+the path passes; it lies outside of them, as one inside would let the path run through. MuJoCo lets go of a
+path once an end has got round to the other side of that site. So over a sphere between its ends, as a knee,
+it stands a little ahead, the way the insertion goes round: the joint may then bend deeper, as in a squat.
 """
 
 from __future__ import annotations
@@ -16,7 +18,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ecorche.base.files import whole_file
-from ecorche.body.as_model import ModelBody, ModelMuscle, RigModel, axes_of
+from ecorche.base.rotations import normalise
+from ecorche.body.as_model import ModelBody, ModelMuscle, ModelWrap, RigModel, axes_of
 
 Floats = npt.NDArray[np.float64]
 
@@ -25,6 +28,10 @@ FIBRE_RANGE = (0.5, 1.6)
 _AXES = {"x": "1 0 0", "y": "0 1 0", "z": "0 0 1"}
 _OUTSIDE = 1.3
 """Where the site of a side stands, in radii."""
+_AHEAD = np.radians(15.0)
+"""How far ahead of the side at bind. From 10° to 20° do as well in people's walks, runs and jumps."""
+_OPPOSITE = np.cos(np.radians(150.0))
+"""Cosine between directions to both ends at bind, below which a sphere lies between them."""
 _SITE = 0.004  # m, how large points of paths are drawn
 
 
@@ -69,6 +76,16 @@ def _body(parent: ElementTree.Element, body: ModelBody, at: Floats) -> ElementTr
     return element
 
 
+def _side(wrap: ModelWrap) -> Floats:
+    """Where the site of a side stands, from the centre, unit, (3,)."""
+    assert wrap.side is not None
+    origin, insertion = normalise(wrap.ends)
+    # elsewhere a path would be wrapped that should run straight
+    if wrap.shape == "cylinder" or wrap.at_end or origin @ insertion > _OPPOSITE:
+        return wrap.side
+    return np.asarray(np.cos(_AHEAD) * wrap.side + np.sin(_AHEAD) * np.cross(wrap.axis, wrap.side))
+
+
 def _muscle(
     muscle: ModelMuscle,
     elements: list[ElementTree.Element],
@@ -89,7 +106,7 @@ def _muscle(
             ElementTree.SubElement(elements[wrap.body], "geom", geom)
             if wrap.side is not None:
                 around["sidesite"] = f"{muscle.name}_side"
-                at = _numbers(wrap.centre + _OUTSIDE * wrap.radius * wrap.side)
+                at = _numbers(wrap.centre + _OUTSIDE * wrap.radius * _side(wrap))
                 site = {"name": around["sidesite"], "pos": at, "size": f"{_SITE}", "group": "4"}
                 ElementTree.SubElement(elements[wrap.body], "site", site)
             ElementTree.SubElement(tendon, "geom", around)

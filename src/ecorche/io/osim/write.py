@@ -1,7 +1,9 @@
 """A rig as an OpenSim model (.osim): bodies on custom joints, Millard muscles, wrap objects.
 
 Every joint turns about x, then y, then z of its body. A sphere or cylinder that is passed on one side stands
-with its x axis towards that side, and only its half ``+x`` is wrapped round.
+with its x axis towards that side, and only its half ``+x`` is wrapped round. Not so a sphere on which a path
+ends: OpenSim tells sides by where the ends are, and from one on the sphere it would go round the wrong way.
+There the shorter way is right until the line of the ends gets to the other side of the centre.
 """
 
 from __future__ import annotations
@@ -106,7 +108,8 @@ def _wrap(wraps: ElementTree.Element, wrap: ModelWrap, muscle: ModelMuscle) -> N
     _leaf(element, "active", "true")
     _leaf(element, "xyz_body_rotation", _numbers(xyz_angles(_standing(wrap))))
     _leaf(element, "translation", _numbers(wrap.centre))
-    _leaf(element, "quadrant", "all" if wrap.side is None else "+x")
+    shorter = wrap.side is None or (wrap.shape == "sphere" and wrap.at_end)
+    _leaf(element, "quadrant", "all" if shorter else "+x")
     _leaf(element, "radius", f"{wrap.radius:.17g}")
     if wrap.shape == "cylinder":
         _leaf(element, "length", f"{2.0 * muscle.length:.17g}")
