@@ -22,6 +22,7 @@ from ecorche.body.detail_choice import DetailChoice
 from ecorche.body.evaluator import Evaluator
 from ecorche.body.lod import Level
 from ecorche.body.vertex_program import VertexProgram
+from ecorche.errors import EcorcheError
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -197,3 +198,12 @@ class CrowdFrames:
 
     def _by_distance(self, members: Ints) -> Ints:
         return members[np.argsort(self.distance(members, 0.0), kind="stable")]
+
+
+def moments(seconds: float, rate: float) -> Floats:
+    """The times of frames, so many a second, for so long [s]; one frame at least."""
+    if not 0.0 < seconds <= 3600.0:
+        raise EcorcheError(f"{seconds:g} seconds are asked for", where="seconds", remedy="Give 0.05 to 3600")
+    if not 1.0 <= rate <= 240.0:
+        raise EcorcheError(f"{rate:g} frames a second are asked for", where="rate", remedy="Give 1 to 240")
+    return np.arange(max(1, round(seconds * rate))) / rate

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from ecorche.base.files import require_folder
 from ecorche.body.crowd import Crowd
-from ecorche.body.crowd_frames import CrowdEvaluator, CrowdFrames
+from ecorche.body.crowd_frames import CrowdEvaluator, CrowdFrames, moments
 from ecorche.body.lod import Level
 from ecorche.body.vertex_program import VertexProgram
 from ecorche.errors import EcorcheError
@@ -155,12 +155,3 @@ def render_crowd_sheet(
     pictures = list(counted(shot, len(times), progress))
     save_png(arranged(pictures, [f"{time:.2f} s" for time in times]), path)
     return told
-
-
-def moments(seconds: float, rate: float) -> Floats:
-    """The times of frames, so many a second, for so long [s]; one frame at least."""
-    if not 0.0 < seconds <= 3600.0:
-        raise EcorcheError(f"{seconds:g} seconds are asked for", where="seconds", remedy="Give 0.05 to 3600")
-    if not 1.0 <= rate <= 240.0:
-        raise EcorcheError(f"{rate:g} frames a second are asked for", where="rate", remedy="Give 1 to 240")
-    return np.arange(max(1, round(seconds * rate))) / rate
