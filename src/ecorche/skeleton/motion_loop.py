@@ -31,7 +31,8 @@ CANDIDATES = 240
 TRAVELS = 0.3
 """A loop slower than this [m/s] stays where it is, and what it drifts is taken out."""
 _MOVING = 0.12  # a velocity counts as the way it makes in so long [s]
-_TURNED = 0.05  # a turn of one radian counts as so many metres
+_LEVER = 0.06  # a joint's turn counts as the way of points so far from it [m]
+_TURNED = 0.02  # a turn of one radian counts as so many metres
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -45,7 +46,8 @@ class MotionLoop:
         frames: First and last frame of the clip at its mean rate.
         share: Frame of the clip and, at the seam, how much of the pose one loop earlier is in it:
             (frames,) and (frames,).
-        gap: How far apart the two moments are that were joined, rms over joints [m].
+        gap: How far apart the two moments are that were joined, places, turns and velocities, rms over
+            joints [m].
     """
 
     motion: Motion
@@ -88,17 +90,21 @@ def motion_loop(clip: Motion) -> MotionLoop:
         raise MotionError(
             f"motion {clip.name!r} moves blend shapes, which a loop does not", remedy="Use even_clip"
         )
-    world = clip.world()[..., :3, 3]
+    matrices = clip.world()
+    world = matrices[..., :3, 3]
+    turned = (matrices @ clip.skeleton.bind_inverse)[..., :3, :3]
     rate, count = clip.rate, clip.frame_count
     blend = max(0, min(round(BLEND * rate), (count - 2) // 4))
-    first, last, gap = _alike(world, rate, blend)
+    first, last, gap = _alike(world, turned, rate, blend)
     now = np.arange(first, last + 1)
     share = np.zeros(len(now))
     if blend:
         share[len(now) - 1 - blend :] = smooth_step(np.arange(blend + 1) / blend)
     else:
         share[-1] = 1.0
-    turn, shift = _onto(world[first], world[last])
+    turn, shift = _onto(
+        *(np.concatenate([world[[f]], _levers(turned[[f]])], axis=1)[0] for f in (first, last))
+    )
     local = clip.local[now].copy()
     roots = np.flatnonzero(clip.skeleton.parents < 0)
     for place in np.flatnonzero(share > 0.0):
@@ -111,18 +117,22 @@ def motion_loop(clip: Motion) -> MotionLoop:
     return MotionLoop(motion, speed, (first, last), (now, share), gap)
 
 
-def _alike(world: Floats, rate: float, blend: int) -> tuple[int, int, float]:
-    """First and last frame of the best loop, and how far apart they are [m]."""
+def _alike(world: Floats, turned: Floats, rate: float, blend: int) -> tuple[int, int, float]:
+    """First and last frame of the best loop, and how far apart they are [m].
+
+    Of joints at ``world`` (frames, joints, 3) that have turned since bind (frames, joints, 3, 3).
+    """
     count = len(world)
     begin = min(blend + 1, count - 2)  # what is before the first frame is needed, and often begins in a T
     if begin < 0 or count < 4:
         return 0, count - 1, 0.0
     step = max(1, -(-count // CANDIDATES))
     places = np.arange(begin, count, step)
-    velocity = np.gradient(world, 1.0 / rate, axis=0)[places]
+    levers = _levers(turned)
+    moving = np.gradient(np.concatenate([world, levers], axis=1), 1.0 / rate, axis=0)[places]
     at = world[places]
     centred = at - at.mean(axis=1, keepdims=True) * (1.0, 0.0, 1.0)
-    features = np.concatenate([centred, _MOVING * velocity], axis=1)  # (places, 2 joints, 3)
+    features = np.concatenate([centred, levers[places], _MOVING * moving], axis=1)  # (places, 8 joints, 3)
     x, y, z = (features[..., axis] for axis in range(3))
     size = (features**2).sum(axis=(1, 2))
     along, across = x @ x.T + z @ z.T, z @ x.T - x @ z.T
@@ -137,10 +147,21 @@ def _alike(world: Floats, rate: float, blend: int) -> tuple[int, int, float]:
     return int(places[one]), int(places[other]), float(apart[one, other])
 
 
+def _levers(turned: Floats) -> Floats:
+    """Points at the ends of short levers on joints, seen from those, (frames, 3 joints, 3)."""
+    return np.asarray(_LEVER * np.moveaxis(turned, -1, 1).reshape(len(turned), -1, 3))
+
+
 def _onto(source: Floats, target: Floats) -> tuple[float, Floats]:
-    """Turn about +Y [rad] and shift (3,) over the ground that bring points (n, 3) nearest to others."""
-    a, b = source.mean(axis=0), target.mean(axis=0)
-    p, q = source - a, target - b
+    """Turn about +Y [rad] and shift (3,) over the ground that bring a pose nearest to another.
+
+    A pose is where its joints are and, after them, its levers: (4 joints, 3).
+    """
+    joints = len(source) // 4
+    a, b = source[:joints].mean(axis=0), target[:joints].mean(axis=0)
+    p, q = source.copy(), target.copy()
+    p[:joints] -= a
+    q[:joints] -= b
     turn = float(np.arctan2((p[:, 2] * q[:, 0] - p[:, 0] * q[:, 2]).sum(), (p[:, ::2] * q[:, ::2]).sum()))
     shift = (b - (_planar(turn, np.zeros(3))[:3, :3] @ a)) * (1.0, 0.0, 1.0)
     return turn, shift
