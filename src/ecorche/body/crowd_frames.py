@@ -16,7 +16,7 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from ecorche.body.budget import MuscleBudget
+from ecorche.body.budget import MuscleBudget, muscle_lift
 from ecorche.body.crowd import Crowd
 from ecorche.body.detail_choice import DetailChoice
 from ecorche.body.evaluator import Evaluator
@@ -92,7 +92,8 @@ class CrowdFrames:
 
     Attributes:
         taken: Seconds that evaluating the last frame took.
-        shown: Share of all muscles that were there, wholly or in part, in the last frame.
+        shown: Share of the muscles that move skin at all that were there, wholly or in part, in the last
+            frame.
     """
 
     def __init__(
@@ -119,6 +120,7 @@ class CrowdFrames:
             for program in crowd.programs
         ]
         self._choices = [DetailChoice([level.beyond for level in self.levels]) for _ in crowd.programs]
+        self._moving = [muscle_lift(program) > 0.0 for program in crowd.programs]
         self._before: float | None = None
         self.taken, self.shown = 0.0, 1.0
 
@@ -157,8 +159,8 @@ class CrowdFrames:
             gain = None
             if budget is not None:
                 gain = budget.step(distance, elapsed, None if self._before is None else self.taken)
-                there += int(np.count_nonzero(gain))
-                all_of_them += gain.size
+                there += int(np.count_nonzero(gain[:, self._moving[kind]]))
+                all_of_them += len(gain) * int(self._moving[kind].sum())
             level_of = self._choices[kind].step(distance)
             for level in np.unique(level_of).tolist():
                 of_level = np.flatnonzero(level_of == level)

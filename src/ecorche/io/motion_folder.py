@@ -78,11 +78,12 @@ def _only_motion(path: Path, skeleton: Skeleton) -> Motion:
     return read_keyframes(path, skeleton) if path.suffix.lower() == ".pose" else read_motion(path)
 
 
-def _clips(path: Path) -> list[Motion]:
+def _clips(path: Path) -> tuple[Motion, ...]:
     """All clips of a file that may hold a character too."""
-    first = read_motion(path)
     try:
-        found = list(read_character(path).motions)
+        found = read_character(path).motions
     except EcorcheError:
-        return [first]  # joints in motion and no skin: its clips cannot be told but for the first
-    return found or [first]
+        return (read_motion(path),)  # joints in motion without skin; what is damaged is told here
+    if not found:
+        raise MotionError("it holds no animation", where=path)
+    return found
