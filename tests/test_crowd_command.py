@@ -206,7 +206,13 @@ def test_bad_input_is_told(
     (tmp_path / "broken" / "bad.bvh").write_text("HIERARCHY\nROOT Hips\n{")
     shutil.copy(folder / "far.glb", tmp_path)
     shutil.copy(data / "human" / "male_muscular_mixamo.glb", tmp_path / "stranger.glb")
-    given = {"--motions": folder / "moves", "--count": 2, "--body-types": 1, "-o": "c.png", "--size": "64x36"}
+    given: dict[object, object] = {
+        "--motions": folder / "moves",
+        "--count": 2,
+        "--body-types": 1,
+        "-o": "c.png",
+        "--size": "64x36",
+    }
     given |= dict(zip(change[::2], change[1::2], strict=True))
     told = ecorche("crowd", folder / "man.ecorche", *(v for pair in given.items() for v in pair), code=2)
     assert said in " ".join(told.split())

@@ -5,6 +5,11 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from ecorche.errors import EcorcheError
+
+SPARE = 0.8
+"""How much of the free memory something may take."""
+
 
 def free_memory() -> int | None:
     """Bytes that a program may still take without others losing theirs; None where nobody says."""
@@ -18,3 +23,14 @@ def free_memory() -> int | None:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, OSError, ValueError):  # not told on every system
         return None
+
+
+def require_memory(needed: float, what: str, *, where: str, remedy: str) -> None:
+    """Refuse what takes more bytes than there are, before it takes them."""
+    free = free_memory()
+    if free is not None and needed > SPARE * free:
+        raise EcorcheError(
+            f"{what} take about {needed / 1e9:.1f} GB of memory, and {free / 1e9:.1f} GB are free",
+            where=where,
+            remedy=remedy,
+        )

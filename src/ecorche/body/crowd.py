@@ -30,6 +30,8 @@ Ints = npt.NDArray[np.int64]
 
 MOMENTS = 24
 """Moments of a loop at which its reach and its lowest point are measured, on every body type."""
+BYTES_A_VERTEX = 800
+"""Memory that a vertex of a member takes while it is drawn: measured, the triangles' and the driver's too."""
 MARGIN = 0.05
 """What skin may reach further between those moments [m]."""
 

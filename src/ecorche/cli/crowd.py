@@ -12,16 +12,12 @@ from ecorche.cli.bake import Feet
 from ecorche.errors import EcorcheError, WriteError
 
 if TYPE_CHECKING:
-    from ecorche.body.character import Character
     from ecorche.body.crowd import Crowd
     from ecorche.body.lod import Level
     from ecorche.render.crowd_pictures import CrowdShots, CrowdTimes
 
 FILMS, USD = (".mp4", ".gif"), (".usd", ".usda", ".usdc", ".usdz")
-BYTES_A_VERTEX = 320
-"""What a vertex of a member takes at most while it is drawn: positions, normals, triangles, twice each."""
-SPARE = 0.8
-"""How much of the free memory a crowd may take."""
+FEWER = "Give fewer, or a character with fewer vertices"
 
 
 class View(StrEnum):
@@ -84,7 +80,8 @@ def crowd(
     import time
 
     from ecorche.base.files import require_folder
-    from ecorche.body.crowd import make_crowd
+    from ecorche.base.memory import require_memory
+    from ecorche.body.crowd import BYTES_A_VERTEX, make_crowd
     from ecorche.cli.options import counted, picture_size, working
     from ecorche.cli.subject import read_rigged, require_not_read
     from ecorche.io.motion_folder import read_motion_folder
@@ -98,8 +95,11 @@ def crowd(
     files = [_lod_file(text) for text in lod]
     character, own = read_rigged(rig)
     require_not_read(output, character, *(file for file, _ in files))
-    if suffix not in USD:
-        _require_memory(count, character)
+    if suffix not in USD and not lod:
+        # with coarser meshes it is told later, when it is known how many are far away
+        vertices = sum(mesh.mesh.vertex_count for mesh in character.meshes)
+        what = f"{count:,} members of {vertices:,} vertices"
+        require_memory(count * vertices * BYTES_A_VERTEX, what, where="--count", remedy=FEWER)
     found = read_motion_folder(motions, character.skeleton)
     started = time.perf_counter()
     with working("making the crowd"):
@@ -191,24 +191,6 @@ def _levels(crowd: Crowd, files: list[tuple[Path, float]]) -> list[Level]:
     ]
 
 
-def _require_memory(count: int, character: Character) -> None:
-    """Refuse a crowd that cannot be drawn in the memory there is, before anything is computed."""
-    vertices = sum(mesh.mesh.vertex_count for mesh in character.meshes)
-    _require_bytes(count * vertices * BYTES_A_VERTEX, f"{count:,} members of {vertices:,} vertices")
-
-
-def _require_bytes(needed: int, what: str) -> None:
-    from ecorche.base.memory import free_memory
-
-    free = free_memory()
-    if free is not None and needed > SPARE * free:
-        raise EcorcheError(
-            f"{what} take about {needed / 1e9:.1f} GB of memory, and {free / 1e9:.1f} GB are free",
-            where="--count",
-            remedy="Give fewer, or a character with fewer vertices",
-        )
-
-
 def _draw(
     output: Path,
     shots: CrowdShots,
@@ -251,10 +233,9 @@ def _write(
 
     times = moments(seconds, rate)
     jointed = jointed_types(crowd, influences=influences, joints_per_muscle=joints_per_muscle)
-    _require_bytes(
-        2 * animation_bytes(jointed, len(crowd), len(times)),
-        f"{len(crowd):,} members in {len(times):,} frames",
-    )
+    what = f"{len(crowd):,} members in {len(times):,} frames"
+    needed = 2 * animation_bytes(jointed, len(crowd), len(times))
+    require_memory(needed, what, where="--count", remedy="Give fewer, or fewer seconds")
     with progress_bar() as bar:
         written = write_crowd(output, crowd, jointed, times, progress=report_to(bar))
     joints = jointed[0].character.skeleton.joint_count

@@ -12,7 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ecorche.base.files import require_folder
-from ecorche.body.crowd import Crowd
+from ecorche.base.memory import require_memory
+from ecorche.body.crowd import BYTES_A_VERTEX, Crowd
 from ecorche.body.crowd_frames import CrowdEvaluator, CrowdFrames, moments
 from ecorche.body.lod import Level
 from ecorche.body.vertex_program import VertexProgram
@@ -100,6 +101,10 @@ class CrowdShots:
         )
         spread = 0.5 * float(np.ptp(at[:, ::2], axis=0).max()) + widest + 1.5
         capacity = frames.capacity(times)
+        vertices = sum(count * len(frames.program(*key).points) for key, count in capacity.items())
+        what = f"{len(self.crowd):,} members, {vertices:,} vertices together,"
+        remedy = "Give fewer, or coarser meshes from nearer on"
+        require_memory(vertices * BYTES_A_VERTEX, what, where="crowd", remedy=remedy)
         with CrowdStage(frames, capacity, camera, size, spread=spread, fine=fine) as stage:
             for time in times:
                 started = clock.perf_counter()
