@@ -13,18 +13,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cache, partial
 
-import igl
 import numpy as np
 import numpy.typing as npt
 from numba import njit, prange
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from benchmarks.bodies import DATA
+from benchmarks.decimated import decimated
 from benchmarks.muscle_people import refined, rigged
 from benchmarks.timing import Timing, by_turns
-from ecorche.base.mesh import triangle_mesh
-from ecorche.body.character import Character, SkinnedMesh
 from ecorche.body.compile import compile_body
 from ecorche.body.evaluator import Evaluator
 from ecorche.body.sample_poses import sample_poses
@@ -35,7 +31,6 @@ from ecorche.gpu.device import device_names
 from ecorche.gpu.device_plan import device_plan
 from ecorche.gpu.evaluator import GpuEvaluator
 from ecorche.skeleton.kinematics import difference_from_bind
-from ecorche.skin.weights import SkinWeights
 
 Floats = npt.NDArray[np.float64]
 Points = npt.NDArray[np.float32]
@@ -210,7 +205,7 @@ def _crowd(evaluator: Evaluator, count: int) -> Crowd:
 def _man() -> Evaluator:
     character, rig = rigged(PERSON)
     fine = refined(character, 1)
-    coarser = _decimated(fine, np.arange(len(fine.meshes[0].mesh.face_counts)), TRIANGLES)
+    coarser = decimated(fine, np.arange(len(fine.meshes[0].mesh.face_counts)), TRIANGLES)
     found = compile_body(coarser, rig=rig).muscles
     assert found is not None
     moved = np.bincount(found.influences.muscles, minlength=len(found.musculature.names))
@@ -229,29 +224,8 @@ def _leg() -> Evaluator:
     on_leg = leg[weights.strongest()]
     faces = np.flatnonzero(on_leg[mesh.triangles()].all(axis=1))
     return Evaluator(
-        vertex_program(compile_body(_decimated(fine, faces, LEG_TRIANGLES), rig=_with(rig, LEG_MUSCLES)))
+        vertex_program(compile_body(decimated(fine, faces, LEG_TRIANGLES), rig=_with(rig, LEG_MUSCLES)))
     )
-
-
-def _decimated(character: Character, faces: npt.NDArray[np.int64], count: int) -> Character:
-    """Some faces of a character's only mesh, brought to so many triangles; each vertex keeps its weights."""
-    body = character.meshes[0]
-    assert body.weights is not None
-    used, corners = np.unique(body.mesh.triangles()[faces], return_inverse=True)
-    points = body.mesh.points[used].astype(np.float64)
-    made = igl.decimate(points, corners.reshape(-1, 3), count)
-    # decimating leaves vertices in no order; as every exporter does, neighbours are put together
-    order = reverse_cuthill_mckee(csr_array(igl.adjacency_matrix(made[1])))
-    triangles, born = np.argsort(order)[made[1]], used[made[-1]][order]
-    weights = body.weights
-    counts = np.diff(weights.starts)[born]
-    starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
-    entry = np.repeat(weights.starts[born] - starts[:-1], counts) + np.arange(starts[-1])
-    mesh = SkinnedMesh(
-        triangle_mesh(body.name, made[0][order], triangles),
-        SkinWeights(starts, weights.joints[entry], weights.weights[entry]),
-    )
-    return replace(character, meshes=(mesh,))
 
 
 def _with(rig: Rig, names: list[str] | tuple[str, ...]) -> Rig:

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ecorche.base.mesh import Mesh
-from ecorche.render.shadow import TEXELS, SurfaceSamples, darkness
+from ecorche.render.shadow import TEXELS, darkness
+from ecorche.render.studio import OVERSAMPLING
 
 Floats = npt.NDArray[np.float64]
 
@@ -23,52 +23,61 @@ class Ground:
     Args:
         pv: The pyvista module.
         plotter: The stage's plotter.
-        meshes: The surfaces that throw the shadow.
         subject_size: How large the subject is [m].
         height: Height of the ground [m].
         to_light: Unit vector from the ground to the key light, shape (3,).
-        line_width: Of the grid [pixels].
+        half: Half the side of the patch that shadows fall on [m]; None suits one subject.
+        texels: Of a side of that patch.
     """
 
     def __init__(
         self,
         pv: Any,
         plotter: Any,
-        meshes: list[Mesh],
         *,
         subject_size: float,
         height: float,
         to_light: Floats,
-        line_width: float,
+        half: float | None = None,
+        texels: int = TEXELS,
     ) -> None:
         self._pv, self._height, self._to_light = pv, height, to_light
-        self._step = round_length(subject_size / 4.0)
-        self._subject_size = subject_size
-        self._samples = SurfaceSamples(meshes)
+        self._subject_size, self._scale, self._texels = subject_size, 1.4 * subject_size, texels
+        self._half = self._scale if half is None else half
+        # of many subjects the lines are further apart, and further seen
+        self._step = round_length(subject_size / (4.0 if half is None else 2.0))
         self._lines = plotter.add_mesh(
-            _grid(pv, self._step, 2.4 * subject_size),
+            _grid(pv, self._step, 2.4 * max(subject_size, self._half / 1.4)),
             scalars="rgba",
             rgba=True,
             lighting=False,
-            line_width=line_width,
+            line_width=1.0 * OVERSAMPLING,
         )
         square = pv.PolyData(
             np.array([[-1.0, 0, -1], [-1, 0, 1], [1, 0, 1], [1, 0, -1]]), faces=[4, 0, 1, 2, 3]
         )
         square.active_texture_coordinates = np.array([[0.0, 0], [0, 1], [1, 1], [1, 0]])
         self._patch = plotter.add_mesh(
-            square, texture=self._texture(np.zeros((TEXELS, TEXELS))), lighting=False
+            square, texture=self._texture(np.zeros((texels, texels))), lighting=False
         )
         self._patch.ForceTranslucentOn()
 
-    def update(self, points: tuple[npt.NDArray[np.float32], ...]) -> None:
-        """Move with the surfaces, given their points [m]."""
-        samples = self._samples.at(points)
+    def update(self, samples: npt.NDArray[np.float32], area_each: float) -> None:
+        """Move with samples of the surfaces [m] (samples, 3) that stand for so much of them each [m²]."""
         if not len(samples):
             return
         middle = 0.5 * (samples.min(axis=0) + samples.max(axis=0)).astype(np.float64)[[0, 2]]
-        half = 1.4 * self._subject_size
-        shade = darkness(samples, self._samples.area_each, middle, half, self._height, self._to_light)
+        half = self._half
+        shade = darkness(
+            samples,
+            area_each,
+            middle,
+            half,
+            self._height,
+            self._to_light,
+            texels=self._texels,
+            scale=self._scale,
+        )
         self._patch.SetTexture(self._texture(shade))
         lift = 1e-3 * self._subject_size
         self._patch.position = (middle[0], self._height, middle[1])
@@ -77,7 +86,7 @@ class Ground:
         self._lines.position = (nearest[0], self._height - lift, nearest[1])
 
     def _texture(self, shade: npt.NDArray[np.floating]) -> Any:
-        rgba = np.empty((TEXELS, TEXELS, 4), np.uint8)
+        rgba = np.empty((*shade.shape, 4), np.uint8)
         rgba[..., :3] = SHADOW_COLOUR
         rgba[..., 3] = np.round(255.0 * shade)
         texture = self._pv.Texture(np.ascontiguousarray(rgba[::-1]))  # the first row is the top, v = 1

@@ -35,7 +35,7 @@ from ecorche.render.shots import (
     shots,
     suitable_size,
 )
-from ecorche.render.stage import Picture
+from ecorche.render.studio import Picture
 from ecorche.render.survey import survey
 
 Floats = npt.NDArray[np.float64]

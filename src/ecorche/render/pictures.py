@@ -31,7 +31,7 @@ from ecorche.render.shots import (
     shots,
     spread_frames,
 )
-from ecorche.render.stage import Picture
+from ecorche.render.studio import Picture
 
 PICTURE_PIXELS, SHEET_PIXELS = 960 * 1080, 320 * 360
 """How many pixels a picture has, alone and on a sheet, when nobody says a size."""

@@ -14,7 +14,8 @@ from ecorche.errors import EcorcheError
 from ecorche.render.camera import Camera, direction, facing, frame_subject, seen_aspect
 from ecorche.render.focus import Focus, find_part
 from ecorche.render.layers import Layer
-from ecorche.render.stage import Picture, Stage
+from ecorche.render.stage import Stage
+from ecorche.render.studio import Picture
 from ecorche.render.survey import Survey, survey
 from ecorche.skeleton.skeleton import world_from_local
 

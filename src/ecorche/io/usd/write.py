@@ -37,24 +37,34 @@ def write(path: Path, take: Take, options: WriteOptions) -> Written:
     A still take, one without frames, is always written as a skeleton with its meshes at bind.
     """
     notes: list[str] = []
-    with quiet(), whole_file(path) as partial, _readable_usd_errors(path):
+    write_file(path, lambda file, target: _write_layer(file, target, take, options, notes))
+    return Written(tuple(notes))
+
+
+def write_file(path: Path, write_layer: Callable[[Path, Path], None]) -> None:
+    """Write a .usd, .usdc, .usda or .usdz file whole, or not at all.
+
+    Args:
+        path: The file.
+        write_layer: Writes a binary layer to a file, and the textures of its target beside that.
+    """
+    with quiet(), whole_file(path) as partial, readable_usd_errors(path):
         if path.suffix.lower() == ".usdz":
-            _write_package(partial, path, take, options, notes)
+            _write_package(partial, path, write_layer)
         elif path.suffix.lower() == ".usda":
             # a text layer lives in memory as a whole: stream to the binary form, then convert
             crate = partial.with_suffix(".usdc")
             try:
-                _write_layer(crate, path, take, options, notes)
+                write_layer(crate, path)
                 Sdf.Layer.FindOrOpen(str(crate)).Export(str(partial))
             finally:
                 crate.unlink(missing_ok=True)
         else:
-            _write_layer(partial, path, take, options, notes)
-    return Written(tuple(notes))
+            write_layer(partial, path)
 
 
 @contextlib.contextmanager
-def _readable_usd_errors(path: Path) -> Iterator[None]:
+def readable_usd_errors(path: Path) -> Iterator[None]:
     """OpenUSD's refusals in our words; a full disk is told as such."""
     try:
         yield
@@ -64,17 +74,17 @@ def _readable_usd_errors(path: Path) -> Iterator[None]:
         raise WriteError(f"cannot be written ({reason(error)})", where=path) from error
 
 
-def _write_package(partial: Path, path: Path, take: Take, options: WriteOptions, notes: list[str]) -> None:
+def _write_package(partial: Path, path: Path, write_layer: Callable[[Path, Path], None]) -> None:
     """Write a .usdz: the layer and its textures in one uncompressed archive."""
     with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.stem}.") as folder:
         inner = Path(folder) / f"{valid_name(path.stem)}.usdc"
-        _write_layer(inner, inner, take, options, notes)
+        write_layer(inner, inner)
         pack(partial, Path(folder), inner.name)
 
 
 def _write_layer(file: Path, target: Path, take: Take, options: WriteOptions, notes: list[str]) -> None:
     """Write a binary layer to ``file``, and the textures of ``target`` beside it."""
-    texture = _write_textures(target, take.character)
+    texture = write_textures(target, take.character)
     layer = Sdf.Layer.CreateNew(str(file))
     stage = Usd.Stage.Open(layer)
     line = time_line(_times(take), take.samples)
@@ -112,7 +122,7 @@ def _write_metadata(stage: Any, take: Take, line: TimeLine) -> None:
     stage.GetRootLayer().customLayerData = {"creator": f"ecorche {__version__}"}
 
 
-def _write_textures(target: Path, character: Character) -> Callable[[int], str]:
+def write_textures(target: Path, character: Character) -> Callable[[int], str]:
     """Write a character's images to a folder beside the target; the asset path of each."""
     names = texture_names(character)
     folder = target.with_name(f"{target.stem}_textures")

@@ -34,17 +34,27 @@ class Scene:
         root_type: ``"Xform"`` or ``"SkelRoot"``.
         texture: The asset path of an image, by its number.
         notes: Told of what USD cannot hold.
+        at: Path of the root prim; None is the stage's default prim, named after the character.
     """
 
     def __init__(
-        self, stage: Any, take: Take, root_type: str, texture: Callable[[int], str], notes: list[str]
+        self,
+        stage: Any,
+        take: Take,
+        root_type: str,
+        texture: Callable[[int], str],
+        notes: list[str],
+        *,
+        at: Any = None,
     ) -> None:
         character = take.character
-        self.root = Sdf.Path.absoluteRootPath.AppendChild(valid_name(character.name or "character"))
+        own = Sdf.Path.absoluteRootPath.AppendChild(valid_name(character.name or "character"))
+        self.root = own if at is None else at
         root = stage.DefinePrim(self.root, root_type)
         if self.root.name != character.name:
             root.SetDisplayName(character.name)
-        stage.SetDefaultPrim(root)
+        if at is None:
+            stage.SetDefaultPrim(root)
         Usd.ModelAPI(root).SetKind(Kind.Tokens.component)
         if character.images:
             kept = root.CreateAttribute("ecorche:images", Sdf.ValueTypeNames.AssetArray, True)
