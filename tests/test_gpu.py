@@ -161,7 +161,7 @@ def test_a_device_that_is_not_there_is_told(data: Path, monkeypatch: pytest.Monk
         open_device("voodoo")
     assert device_names()[0] in str(told.value)
     with pytest.raises(EcorcheError, match=r"there is no device 'tpu'\. Choose one of cpu, gpu, auto"):
-        open_evaluator(instances(data / SLIM, False)[0].program, "tpu")
+        open_evaluator(instances(data / SLIM, False)[0].program, device="tpu")
     monkeypatch.setattr(device, "_adapters", list)
     with pytest.raises(MissingPackageError, match=r"no GPU was found.*mesa-vulkan-drivers"):
         open_device()

@@ -11,7 +11,6 @@ from __future__ import annotations
 import time as clock
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +19,7 @@ from ecorche.body.budget import MuscleBudget, muscle_lift
 from ecorche.body.crowd import Crowd
 from ecorche.body.detail_choice import DetailChoice
 from ecorche.body.evaluator import Evaluator
+from ecorche.body.instance_evaluator import InstanceEvaluator
 from ecorche.body.lod import Level
 from ecorche.body.vertex_program import VertexProgram
 from ecorche.errors import EcorcheError
@@ -30,22 +30,6 @@ Points = npt.NDArray[np.float32]
 
 MIDDLE = 0.55
 """How high above its place a member counts as being, as a share of its height."""
-
-
-class CrowdEvaluator(Protocol):
-    """What evaluates instances of one vertex program: on the processor, or elsewhere."""
-
-    def apply(
-        self,
-        difference: Floats,
-        activation: npt.ArrayLike | None = None,
-        *,
-        points: Points,
-        normals: Points | None = None,
-        gain: npt.ArrayLike | None = None,
-    ) -> None:
-        """Positions, and normals where they are asked for, of n instances; see `Evaluator.apply`."""
-        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,12 +88,12 @@ class CrowdFrames:
         eye: Eye | None = None,
         fading: bool = True,
         seconds: float | None = None,
-        evaluator_for: Callable[[VertexProgram, int], CrowdEvaluator] | None = None,
+        evaluator_for: Callable[[VertexProgram, int], InstanceEvaluator] | None = None,
     ) -> None:
         self.crowd, self.eye = crowd, eye
         self.levels = tuple(sorted(levels, key=lambda level: level.beyond))
         self._make = evaluator_for or (lambda program, _: Evaluator(program))
-        self._evaluators: dict[tuple[int, int], CrowdEvaluator] = {}
+        self._evaluators: dict[tuple[int, int], InstanceEvaluator] = {}
         self._room: dict[tuple[int, int], tuple[Points, Points]] = {}
         height = float(np.ptp(crowd.programs[0].points[:, 1]))
         self._middle = np.array([0.0, MIDDLE * height, 0.0])

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
 from ecorche.cli.bake import Feet
+from ecorche.cli.options import DEVICE, Processor
 from ecorche.errors import EcorcheError, WriteError
 
 if TYPE_CHECKING:
@@ -66,6 +68,7 @@ def crowd(
         None, min=2, max=100, help="For a picture: a contact sheet of that many moments."
     ),
     moment: float | None = typer.Option(None, "--time", min=0.0, help="For a picture: when, in seconds."),
+    device: Processor = DEVICE,
     influences: int = typer.Option(8, min=1, max=64, help="USD: at most so many joints a vertex."),
     joints_per_muscle: int | None = typer.Option(
         None, min=1, max=16, help="USD: at most so many joints along a muscle on each limb."
@@ -120,9 +123,11 @@ def crowd(
         notes += _write(output, made, seconds, rate, influences, joints_per_muscle)
         told = counted(max(1, round(seconds * rate)), "frame")
     else:
+        from ecorche.gpu.choice import open_evaluator
         from ecorche.render.crowd_pictures import CrowdShots
 
-        shots = CrowdShots(made, levels, not no_fade, view.value, camera.value)
+        on_device = partial(open_evaluator, device=device.value)
+        shots = CrowdShots(made, levels, not no_fade, view.value, camera.value, on_device)
         times = _draw(output, shots, seconds, rate, pixels, sheet, moment)
         notes.append(str(times))
         told = counted(len(times.drawn), "picture")

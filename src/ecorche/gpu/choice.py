@@ -18,7 +18,7 @@ DEVICES = ("cpu", "gpu", "auto")
 """What computes the skin."""
 
 
-def open_evaluator(program: VertexProgram, device: str = "cpu", capacity: int = 1) -> InstanceEvaluator:
+def open_evaluator(program: VertexProgram, capacity: int = 1, device: str = "cpu") -> InstanceEvaluator:
     """A program ready to be played as up to ``capacity`` instances.
 
     ``auto`` takes a GPU where there is a real one, else the processor: a GPU in software is slower. ``gpu``

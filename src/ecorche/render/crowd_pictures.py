@@ -14,7 +14,8 @@ import numpy.typing as npt
 from ecorche.base.files import require_folder
 from ecorche.base.memory import require_memory
 from ecorche.body.crowd import BYTES_A_VERTEX, Crowd
-from ecorche.body.crowd_frames import CrowdEvaluator, CrowdFrames, moments
+from ecorche.body.crowd_frames import CrowdFrames, moments
+from ecorche.body.instance_evaluator import InstanceEvaluator
 from ecorche.body.lod import Level
 from ecorche.body.vertex_program import VertexProgram
 from ecorche.errors import EcorcheError
@@ -71,7 +72,7 @@ class CrowdShots:
     fading: bool = True
     view: str = "three_quarter"
     camera: str = "whole"
-    evaluator_for: Callable[[VertexProgram, int], CrowdEvaluator] | None = None
+    evaluator_for: Callable[[VertexProgram, int], InstanceEvaluator] | None = None
 
     def placed(self, times: Floats, size: tuple[int, int]) -> CrowdCamera:
         """Where the camera stands for all these times."""
