@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import subprocess
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 import pytest
 
-from conftest import Command, Figure
-from crowds import coarse, crowd, man
+from conftest import ROOT, Command, Figure, skip_or_fail
+from crowds import coarse, crowd, man, with_cast
+from ecorche.body.crowd_cast import drawn_cast
 from ecorche.body.lod import Level, lod_programs
 from ecorche.body.take import Take
 from ecorche.io.formats import write_take
@@ -50,7 +53,6 @@ def _usdskel(path: Path, member: str, code: float) -> Floats:
 
     stage = Usd.Stage.Open(str(path))
     root = UsdSkel.Root(stage.GetPrimAtPath(f"/Crowd/{member}/Body"))
-    assert root.GetPrim().IsInstance()
     cache, through = UsdSkel.Cache(), Usd.TraverseInstanceProxies()
     cache.Populate(root, through)
     (binding,) = cache.ComputeSkelBindings(root, through)
@@ -74,6 +76,7 @@ def test_usdskel_skins_instances_as_we_do(data: Path, tmp_path: Path, figure: Fi
 
     stage = Usd.Stage.Open(str(path))
     assert len(stage.GetPrototypes()) == 2
+    assert stage.GetPrimAtPath("/Crowd/Member_07/Body").IsInstance()
     assert [p.GetName() for p in stage.GetDefaultPrim().GetChildren()] == [
         f"Member_{n:02}" for n in range(20)
     ]
@@ -95,6 +98,34 @@ def test_usdskel_skins_instances_as_we_do(data: Path, tmp_path: Path, figure: Fi
     assert worst < 3e-4
     write_crowd(tmp_path / "again.usdc", found, jointed, times)
     assert path.read_bytes() == (tmp_path / "again.usdc").read_bytes()
+
+
+def test_blender_plays_a_crowd_without_instances(data: Path, tmp_path: Path, figure: Figure) -> None:
+    python = os.environ.get("ECORCHE_BPY", str(ROOT / ".venv-bpy" / "bin" / "python"))
+    if not Path(python).exists():
+        skip_or_fail("no Blender: set ECORCHE_BPY to a Python that has bpy")
+    found = crowd(data)
+    few = with_cast(found, drawn_cast([clip.reach for clip in found.clips], 2, 3, seed=1))
+    times, path = np.arange(5) / 24.0, tmp_path / "crowd.usdc"
+    write_crowd(path, few, jointed_types(few, influences=4), times, instanced=False)
+    assert compliance_problems(path) == []
+    script = ROOT / "tests" / "blender" / "read_usd.py"
+    subprocess.run(
+        [python, script, path, tmp_path / "out.npz", "0,4", "24"],
+        check=True,
+        capture_output=True,
+        timeout=120,
+    )
+    worst = 0.0
+    with np.load(tmp_path / "out.npz") as theirs:
+        for frame in (0, 4):
+            seen = [theirs[name] for name in theirs.files if name.endswith(f"/{frame}")]
+            assert len(seen) == 3
+            for member in range(3):
+                expected = _usdskel(path, f"Member_{member}", float(frame))
+                worst = max(worst, min(float(np.abs(one - expected).max()) for one in seen))
+    figure("a crowd in USD without instances, in Blender 4.5", 1e3 * worst, 0.3, "mm")
+    assert worst < 3e-4
 
 
 def test_a_crowd_becomes_usd(folder: Path, tmp_path: Path, ecorche: Command) -> None:

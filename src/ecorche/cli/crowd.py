@@ -73,6 +73,9 @@ def crowd(
     joints_per_muscle: int | None = typer.Option(
         None, min=1, max=16, help="USD: at most so many joints along a muscle on each limb."
     ),
+    no_instances: bool = typer.Option(
+        False, "--no-instances", help="USD: references without instancing, for programs such as Blender."
+    ),
     quiet: bool = typer.Option(False, "-q", "--quiet", help="Print problems only."),
 ) -> None:
     """Fill a place with one character: everybody with a motion, phase, pace and body type of their own.
@@ -120,7 +123,7 @@ def crowd(
     notes = [f"skipped {line}" for line in found.skipped]
     notes += [note for clip in made.clips for note in clip.notes]
     if suffix in USD:
-        notes += _write(output, made, seconds, rate, influences, joints_per_muscle)
+        notes += _write(output, made, seconds, rate, influences, joints_per_muscle, not no_instances)
         told = counted(max(1, round(seconds * rate)), "frame")
     else:
         from ecorche.gpu.choice import open_evaluator
@@ -228,9 +231,16 @@ def _draw(
 
 
 def _write(
-    output: Path, crowd: Crowd, seconds: float, rate: float, influences: int, joints_per_muscle: int | None
+    output: Path,
+    crowd: Crowd,
+    seconds: float,
+    rate: float,
+    influences: int,
+    joints_per_muscle: int | None,
+    instanced: bool,
 ) -> list[str]:
-    """Write UsdSkel instances; what a person should know of them."""
+    """Write UsdSkel characters; what a person should know of them."""
+    from ecorche.base.memory import require_memory
     from ecorche.body.as_joints import not_as_joints
     from ecorche.body.crowd_frames import moments
     from ecorche.cli.options import progress_bar, report_to
@@ -242,7 +252,7 @@ def _write(
     needed = 2 * animation_bytes(jointed, len(crowd), len(times))
     require_memory(needed, what, where="--count", remedy="Give fewer, or fewer seconds")
     with progress_bar() as bar:
-        written = write_crowd(output, crowd, jointed, times, progress=report_to(bar))
+        written = write_crowd(output, crowd, jointed, times, instanced=instanced, progress=report_to(bar))
     joints = jointed[0].character.skeleton.joint_count
     return [
         *written.notes,

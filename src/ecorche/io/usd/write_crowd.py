@@ -3,6 +3,9 @@
 Muscles are joints. Each body type is a SkelRoot in the class ``Types``, so that it is not drawn itself. Each
 member is an Xform with its place and heading; below it stand a SkelAnimation, and ``Body``, an instanceable
 reference to its type that is bound to that animation. Its travel is in the animation's first joints.
+
+Some programs do not see what is bound above a skeleton: for those the reference is not instanceable, and the
+skeleton below it is bound itself.
 """
 
 from __future__ import annotations
@@ -53,6 +56,7 @@ def write_crowd(
     jointed: Sequence[JointedCharacter],
     times: Floats,
     *,
+    instanced: bool = True,
     progress: Progress | None = None,
 ) -> Written:
     """Write a crowd whole, or not at all.
@@ -62,6 +66,7 @@ def write_crowd(
         crowd: The crowd.
         jointed: Its character of each body type, with muscles as joints.
         times: Seconds of the frames, evenly spaced, (frames,).
+        instanced: Whether members are instances, which share what is read of their type.
         progress: Told of every member.
     """
     if path.suffix.lower() not in SUFFIXES:
@@ -69,7 +74,7 @@ def write_crowd(
     notes: list[str] = []
 
     def layer(file: Path, target: Path) -> None:
-        _write_layer(file, target, crowd, jointed, times, notes, progress)
+        _write_layer(file, target, crowd, jointed, times, notes, instanced, progress)
 
     write_file(path, layer)
     apart = max(half_scale_error(j, m) for j, m in _first_motions(crowd, jointed, times))
@@ -116,6 +121,7 @@ def _write_layer(
     jointed: Sequence[JointedCharacter],
     times: Floats,
     notes: list[str],
+    instanced: bool,
     progress: Progress | None,
 ) -> None:
     texture = write_textures(target, jointed[0].character)
@@ -124,10 +130,11 @@ def _write_layer(
     rate = 24.0 if len(times) < 2 else (len(times) - 1) / float(times[-1] - times[0])
     line = TimeLine(float(round(rate)) if abs(rate - round(rate)) < 1e-6 else rate)
     _write_metadata(stage, line, times)
-    types = stage.CreateClassPrim("/Types").GetPath()
+    types, skeletons = stage.CreateClassPrim("/Types").GetPath(), []
     for kind, one in enumerate(jointed):
         path = types.AppendChild(f"Type_{kind}")
         scene = Scene(stage, Take(one.character), "SkelRoot", texture, notes if kind == 0 else [], at=path)
+        skeletons.append(None if instanced else scene.skeleton.name)
         skeleton = one.character.skeleton
         write_skinned(stage, scene, one.character.meshes, skeleton, [], line, notes if kind == 0 else [])
     root = UsdGeom.Xform.Define(stage, "/Crowd").GetPrim()
@@ -137,38 +144,39 @@ def _write_layer(
     for member in range(len(crowd)):
         kind = int(crowd.cast.body_type[member])
         place = root.GetPath().AppendChild(f"Member_{member:0{digits}}")
-        _write_member(
-            stage, place, crowd, jointed[kind], types.AppendChild(f"Type_{kind}"), member, times, line
+        motion = member_motion(crowd, jointed[kind], member, times)
+        _, (motion,), _ = without_scale(motion.skeleton, [motion])
+        animation = place.AppendChild("Animation")
+        _write_place(stage, place, crowd, member)
+        # what half precision does is told once for all
+        write_animation(stage, animation, motion, line, {}, keep_matrices=False, notes=[])
+        _write_body(
+            stage, place.AppendChild("Body"), types.AppendChild(f"Type_{kind}"), animation, skeletons[kind]
         )
         if progress is not None:
             progress("write", member + 1, len(crowd))
     layer.Save()
 
 
-def _write_member(
-    stage: Any,
-    path: Any,
-    crowd: Crowd,
-    jointed: JointedCharacter,
-    prototype: Any,
-    member: int,
-    times: Floats,
-    line: TimeLine,
-) -> None:
+def _write_place(stage: Any, path: Any, crowd: Crowd, member: int) -> None:
+    """Where a member begins, and its heading."""
     xform = UsdGeom.Xform.Define(stage, path)
     Usd.ModelAPI(xform.GetPrim()).SetKind(Kind.Tokens.group)
     begin = crowd.whereabouts(np.array([member]), 0.0)[0]
     xform.AddTranslateOp().Set(Gf.Vec3d(*begin.tolist()))
-    if crowd.cast.heading[member]:
-        xform.AddRotateYOp(UsdGeom.XformOp.PrecisionDouble).Set(float(np.degrees(crowd.cast.heading[member])))
-    motion = member_motion(crowd, jointed, member, times)
-    _, (motion,), _ = without_scale(jointed.character.skeleton, [motion])
-    animation = path.AppendChild("Animation")
-    # what half precision does is told once for all
-    write_animation(stage, animation, motion, line, {}, keep_matrices=False, notes=[])
-    body = stage.DefinePrim(path.AppendChild("Body"))
+    heading = float(np.degrees(crowd.cast.heading[member]))
+    if heading:
+        xform.AddRotateYOp(UsdGeom.XformOp.PrecisionDouble).Set(heading)
+
+
+def _write_body(stage: Any, path: Any, prototype: Any, animation: Any, skeleton: str | None) -> None:
+    """A reference to a body type that plays an animation; an instance unless its skeleton is named."""
+    body = stage.DefinePrim(path)
     body.GetReferences().AddInternalReference(prototype)
-    body.SetInstanceable(True)
+    if skeleton is None:
+        body.SetInstanceable(True)
+    else:
+        body = stage.OverridePrim(path.AppendChild(skeleton))
     UsdSkel.BindingAPI.Apply(body).CreateAnimationSourceRel().SetTargets([animation])
 
 
