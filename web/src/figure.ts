@@ -80,13 +80,15 @@ export async function loadFigure(data: ArrayBuffer | string): Promise<Figure> {
   for (const [name, number] of Object.entries(carried.program.constants)) {
     constants.set(name, await view(number));
   }
+  // before the joints are parted from them
+  const meshes = await meshesOf(gltf, carried, view);
   const { root, names } = await skeletonOf(gltf, carried);
   return {
     carried,
     clips,
     muscleNames: carried.muscles.names,
     jointNames: names,
-    meshes: await meshesOf(gltf, carried, view),
+    meshes,
     skeleton: root,
     bindInverse: new Float64Array(await view(carried.joints.bind_inverse), 0, 16 * carried.payload.joints),
     constants,

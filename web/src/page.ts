@@ -28,7 +28,7 @@ function element<Kind extends HTMLElement>(id: string): Kind {
   return document.getElementById(id) as Kind;
 }
 
-const CLAY = new MeshStandardMaterial({ color: 0xb98a6d, roughness: 0.62, metalness: 0 });
+const CLAY = new MeshStandardMaterial({ color: 0xc79b80, roughness: 0.6, metalness: 0 });
 /** Blend of clips takes so long where the first is chosen anew [s]. */
 const FADE = 0.4;
 
@@ -44,7 +44,8 @@ async function begin(): Promise<void> {
 
 class Page implements Shown {
   crowd: Crowd;
-  paused = false;
+  /** From the start with `#paused` in the address. */
+  paused = location.hash === "#paused";
   #frames = 0;
   #since = performance.now();
   #before = performance.now();

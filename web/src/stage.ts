@@ -44,8 +44,8 @@ export class Stage {
     renderer.toneMapping = NeutralToneMapping;
     this.#key.castShadow = true;
     this.#key.shadow.mapSize.set(2048, 2048);
-    this.#key.shadow.bias = -0.0004;
-    this.#key.shadow.normalBias = 0.02;
+    // closed surfaces cast by their back faces, which need hardly any
+    this.#key.shadow.bias = -0.0001;
     this.#ground = new Mesh(new CircleGeometry(1, 96), new MeshStandardMaterial({ roughness: 1 }));
     this.#ground.rotation.x = -0.5 * Math.PI;
     this.#ground.receiveShadow = true;
@@ -64,7 +64,7 @@ export class Stage {
     this.#height = size.y;
     this.#reach = spread + 0.5 * Math.max(size.x, size.y, size.z);
     this.controls.target.set(0, floor + 0.5 * size.y, 0).add(this.#followed);
-    const away = (1.12 * this.#reach) / Math.tan((this.camera.fov * Math.PI) / 360);
+    const away = (1.25 * this.#reach) / Math.tan((this.camera.fov * Math.PI) / 360);
     const aspect = Math.min(this.camera.aspect, 1);
     const direction = spread > 0 ? new Vector3(0.45, 0.42, 0.8) : new Vector3(0.55, 0.14, 0.83);
     this.camera.position.copy(this.controls.target).addScaledVector(direction.normalize(), away / aspect);

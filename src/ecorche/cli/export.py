@@ -96,7 +96,9 @@ def export(
         export_web(rig, asked, quiet)
         return
     if output is None:
-        raise EcorcheError("nothing to make was named", where="--output", remedy="Give -o FILE or --web FOLDER")
+        raise EcorcheError(
+            "nothing to make was named", where="--output", remedy="Give -o FILE or --web FOLDER"
+        )
     motion = _the_only(motions)
     if as_ is ExportAs.model:
         from ecorche.cli.export_model import export_model

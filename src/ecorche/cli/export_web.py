@@ -56,9 +56,7 @@ def export_web(rig: Path | None, asked: WebExport, quiet: bool) -> None:
     source = activation_source(asked.activation, subject)
     # what cannot be played is refused before motions are read
     program = vertex_program(compile_body(character, rig=subject.rig, activation=source))
-    motions = [
-        one for file in asked.motions or (None,) for one in export_clips(character, file, asked.clip)
-    ]
+    motions = [one for file in asked.motions or (None,) for one in export_clips(character, file, asked.clip)]
     require_clips(motions, {"--frames": asked.frames, "--rate": asked.rate})
     kept = frame_range(asked.frames)
     performances = [

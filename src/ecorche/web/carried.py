@@ -69,10 +69,10 @@ def write_figure(path: Path, program: VertexProgram, clips: Sequence[Clip]) -> W
         return {"ecorche": _carried(buffer, program, clips, meshes)}
 
     written = write_take(path, Take(character), WriteOptions(morph_targets=0), carry)
-    return Written((*written.notes, *_not_played(program, clips)))
+    return Written((*written.notes, *_not_played(clips)))
 
 
-def _not_played(program: VertexProgram, clips: Sequence[Clip]) -> list[str]:
+def _not_played(clips: Sequence[Clip]) -> list[str]:
     moving = [clip.motion.name for clip in clips if clip.motion.morph_weights]
     if not moving:
         return []

@@ -1,4 +1,4 @@
-"""A folder that plays a character in any browser with WebGPU: one page that holds everything, and its parts."""
+"""A folder that plays a character in any browser with WebGPU: a page that holds all, and its parts."""
 
 from __future__ import annotations
 
