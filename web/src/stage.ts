@@ -9,7 +9,6 @@ import {
   HemisphereLight,
   Mesh,
   MeshStandardMaterial,
-  NeutralToneMapping,
   PCFShadowMap,
   PerspectiveCamera,
   Scene,
@@ -23,8 +22,8 @@ export class Stage {
   readonly scene = new Scene();
   readonly camera = new PerspectiveCamera(32, 1, 0.01, 1000);
   readonly controls: OrbitControls;
-  readonly #key = new DirectionalLight(0xfff1de, 3.4);
-  readonly #rim = new DirectionalLight(0xcfe0ff, 2.0);
+  readonly #key = new DirectionalLight(0xfff1de, 2.7);
+  readonly #rim = new DirectionalLight(0xcfe0ff, 1.5);
   readonly #sky = new HemisphereLight(0xffffff, 0x777777, 0.55);
   readonly #ground: Mesh<CircleGeometry, MeshStandardMaterial>;
   readonly #followed = new Vector3();
@@ -41,7 +40,6 @@ export class Stage {
     this.controls.maxPolarAngle = 0.52 * Math.PI;
     renderer.shadowMap.enabled = true;
     renderer.shadowMap.type = PCFShadowMap;
-    renderer.toneMapping = NeutralToneMapping;
     this.#key.castShadow = true;
     this.#key.shadow.mapSize.set(2048, 2048);
     // closed surfaces cast by their back faces, which need hardly any
@@ -64,7 +62,7 @@ export class Stage {
     this.#height = size.y;
     this.#reach = spread + 0.5 * Math.max(size.x, size.y, size.z);
     this.controls.target.set(0, floor + 0.5 * size.y, 0).add(this.#followed);
-    const away = (1.25 * this.#reach) / Math.tan((this.camera.fov * Math.PI) / 360);
+    const away = ((spread > 0 ? 0.95 : 1.25) * this.#reach) / Math.tan((this.camera.fov * Math.PI) / 360);
     const aspect = Math.min(this.camera.aspect, 1);
     const direction = spread > 0 ? new Vector3(0.45, 0.42, 0.8) : new Vector3(0.55, 0.14, 0.83);
     this.camera.position.copy(this.controls.target).addScaledVector(direction.normalize(), away / aspect);
