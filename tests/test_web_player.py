@@ -117,7 +117,7 @@ def in_browser(file: Path, program: VertexProgram, instances: int) -> tuple[Poin
 def angles(a: Points, b: Points) -> Floats:
     """Between unit vectors [degrees]."""
     apart = np.linalg.norm(a.astype(np.float64) - b, axis=-1)
-    return np.degrees(2.0 * np.arcsin(np.clip(0.5 * apart, 0.0, 1.0)))
+    return np.asarray(np.degrees(2.0 * np.arcsin(np.clip(0.5 * apart, 0.0, 1.0))))
 
 
 def frames_of(count: int) -> list[dict[str, Any]]:

@@ -41,6 +41,8 @@ export interface Figure {
   readonly muscleNames: readonly string[];
   readonly jointNames: readonly string[];
   readonly meshes: readonly FigureMesh[];
+  /** Whether the file says how any of it looks. */
+  readonly hasMaterials: boolean;
   /** The joints' nodes under one root; crowds play copies. */
   readonly skeleton: Object3D;
   /** Of each joint, row by row. */
@@ -89,6 +91,7 @@ export async function loadFigure(data: ArrayBuffer | string): Promise<Figure> {
     muscleNames: carried.muscles.names,
     jointNames: names,
     meshes,
+    hasMaterials: (gltf.parser.json.materials ?? []).length > 0,
     skeleton: root,
     bindInverse: new Float64Array(await view(carried.joints.bind_inverse), 0, 16 * carried.payload.joints),
     constants,

@@ -1,4 +1,5 @@
 import { Box3, BufferAttribute, type Material, Mesh, MeshStandardMaterial, WebGPURenderer } from "three/webgpu";
+import type { Actor } from "./actor.js";
 import { Crowd } from "./crowd.js";
 import { requireWebGPU } from "./device.js";
 import { EcorcheError } from "./errors.js";
@@ -29,6 +30,7 @@ function element<Kind extends HTMLElement>(id: string): Kind {
 }
 
 const CLAY = new MeshStandardMaterial({ color: 0xc79b80, roughness: 0.6, metalness: 0 });
+const CLOTH = new MeshStandardMaterial({ color: 0x6f7f94, roughness: 0.85, metalness: 0 });
 /** Blend of clips takes so long where the first is chosen anew [s]. */
 const FADE = 0.4;
 
@@ -138,10 +140,10 @@ class Page implements Shown {
   #stay(): void {
     const many = this.crowd.actors.length > 1;
     for (const actor of this.crowd.actors) {
-      const [, , , , , , , , , , , , x, , z] = actor.joints[0]!.matrixWorld.elements;
+      const [x, z] = middleOf(actor);
       const [cellX, cellZ] = actor.userData["cell"] as [number, number];
-      actor.position.set(many ? cellX - x! : 0, 0, many ? cellZ - z! : 0);
-      if (!many) this.stage.follow(x!, z!);
+      actor.position.set(many ? cellX - x : 0, 0, many ? cellZ - z : 0);
+      if (!many) this.stage.follow(x, z);
     }
   }
 
@@ -159,11 +161,13 @@ class Page implements Shown {
 
   #look(): void {
     const clay = element<HTMLSelectElement>("look").value === "clay";
+    const largest = Math.max(...this.figure.meshes.map((mesh) => mesh.points.length));
+    const body = this.figure.meshes.find((mesh) => mesh.points.length === largest)!.name;
     for (const actor of this.crowd.actors) {
       actor.traverse((object) => {
         if (!(object instanceof Mesh)) return;
         const own = (object.userData["own"] ??= object.material) as Material;
-        object.material = clay ? CLAY : own;
+        object.material = !clay ? own : object.name === body ? CLAY : CLOTH;
       });
     }
   }
@@ -181,6 +185,8 @@ class Page implements Shown {
     }
     element<HTMLSelectElement>("second").selectedIndex = Math.min(1, this.figure.clips.length - 1);
     for (const id of ["second", "blend"]) element(id).parentElement!.hidden = this.figure.clips.length < 2;
+    // glTF's own default is bare metal, which shows nothing of a figure without materials
+    element("look").parentElement!.hidden = !this.figure.hasMaterials;
     for (const count of new Set([1, crowd])) element<HTMLSelectElement>("count").add(new Option(String(count)));
   }
 
@@ -201,6 +207,16 @@ class Page implements Shown {
     this.#frames = 0;
     this.#since = now;
   }
+}
+
+/** Where an actor is, x and z [m]: the first joint of some skeletons stays behind, so all count. */
+function middleOf(actor: Actor): [number, number] {
+  let [x, z] = [0, 0];
+  for (const joint of actor.joints) {
+    x += joint.matrixWorld.elements[12] / actor.joints.length;
+    z += joint.matrixWorld.elements[14] / actor.joints.length;
+  }
+  return [x, z];
 }
 
 function number(id: string): number {

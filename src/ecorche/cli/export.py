@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -85,13 +86,10 @@ def export(
     if web is not None:
         from ecorche.cli.export_web import WebExport, export_web
 
-        apart = {"--output": output, "--drivers": drivers, "--error-plot": error_plot}
-        apart |= {"--as": as_ if as_ is ExportAs.model else None, "--joints-per-muscle": joints_per_muscle}
-        for option, given in apart.items():
-            if given is not None:
-                raise EcorcheError(
-                    "a page plays the muscles themselves", where=option, remedy="Leave it out, or --web"
-                )
+        of_others: dict[str, object] = {"--output": output, "--drivers": drivers, "--error-plot": error_plot}
+        of_others |= {"--as": as_ if as_ is ExportAs.model else None}
+        of_others |= {"--joints-per-muscle": joints_per_muscle}
+        _refuse(of_others, "a page plays the muscles themselves", "Leave it out, or --web")
         asked = WebExport(web, tuple(motions or ()), clip, feet.value, frames, rate, activation, crowd)
         export_web(rig, asked, quiet)
         return
@@ -105,11 +103,7 @@ def export(
 
         joints_alone = {"--motion": motion, "--clip": clip, "--frames": frames, "--rate": rate}
         joints_alone |= {"--activation": activation, "--drivers": drivers, "--error-plot": error_plot}
-        for option, given in joints_alone.items():
-            if given is not None:
-                raise EcorcheError(
-                    "a model holds no motion and no skin", where=option, remedy="Leave it out, or --as model"
-                )
+        _refuse(joints_alone, "a model holds no motion and no skin", "Leave it out, or --as model")
         export_model(rig, output, specific_tension, quiet)
         return
     from dataclasses import replace
@@ -193,6 +187,12 @@ def export(
         f" {counted(character.skeleton.joint_count, 'joint')}, {counted(len(clips), 'clip')},"
         f" {counted(0 if whole is None else whole.frame_count, 'frame')}"
     )
+
+
+def _refuse(options: Mapping[str, object], what: str, remedy: str) -> None:
+    for option, given in options.items():
+        if given is not None:
+            raise EcorcheError(what, where=option, remedy=remedy)
 
 
 def _the_only(motions: list[Path] | None) -> Path | None:

@@ -83,8 +83,8 @@ def _carried(
     buffer: BufferWriter, program: VertexProgram, clips: Sequence[Clip], meshes: list[WrittenMesh]
 ) -> Json:
     plan, body = device_plan(program), program.body
-    muscles = [] if body.muscles is None else list(body.muscles.musculature.muscles)
-    found = [] if body.lofts is None else list(body.lofts.lofts.muscles)
+    names = [] if body.muscles is None else [muscle.name for muscle in body.muscles.musculature.muscles]
+    names += [] if body.lofts is None else [muscle.name for muscle in body.lofts.lofts.muscles]
     return {
         "version": VERSION,
         "payload": {
@@ -99,7 +99,7 @@ def _carried(
             "flat": FLAT,
         },
         "muscles": {
-            "names": [muscle.name for muscle in (*muscles, *found)],
+            "names": names,
             "largest_bulge": body.bulge(np.ones(program.muscle_count)).tolist(),
         },
         "clips": [_clip(buffer, clip, program.muscle_count) for clip in clips],
