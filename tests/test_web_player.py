@@ -219,6 +219,8 @@ def test_the_page_plays_from_a_file(browser: str, data: Path, ecorche: Command, 
     command = ("export", tmp_path / "man.ecorche", "--web", out, "-m", walk, "-m", run, "--rate", 30)
     assert "160 muscles, 2 clips, 25 figures in a crowd" in ecorche(*command)
     assert {file.name for file in out.iterdir()} == {PAGE, FIGURE, README, *LIBRARY}
+    # three.js is within, and so is its licence
+    assert (out / "LICENSES.txt").read_text() in (out / PAGE).read_text()
     shots = [
         {"count": 1, "seconds": 0.5, "out": str(tmp_path / "one.png")},
         {"count": 1, "seconds": 0.3, "out": str(tmp_path / "later.png")},
@@ -262,24 +264,28 @@ def test_without_webgpu_the_page_says_so(browser: str, data: Path, tmp_path: Pat
 
 
 def test_what_cannot_be_played_is_said(browser: str, data: Path, tmp_path: Path) -> None:
-    """Muscles of a newer version, none at all, and a device that is lost under way."""
+    """Muscles of a newer version, none at all, a broken file, shaders that are none, and a lost device."""
     page = small_page(data, tmp_path / "out")
     text, glb = page.read_text(), (page.parent / FIGURE).read_bytes()
     newer = altered(glb, lambda extras: extras["ecorche"].update(version=VERSION + 1))
     payload = altered(glb, lambda extras: extras["ecorche"]["payload"].update(version=2))
     bare = altered(glb, lambda extras: extras.pop("ecorche"))
+    nonsense = altered(glb, lambda extras: extras["ecorche"]["program"]["modules"][1].update(code="fn"))
     jobs: list[dict[str, Any]] = []
-    for name, data_in in (("newer", newer), ("payload", payload), ("bare", bare), ("broken", glb[:1000])):
-        file = tmp_path / f"{name}.html"
+    for number, data_in in enumerate((newer, payload, bare, glb[:1000], nonsense)):
+        file = tmp_path / f"{number}.html"
         file.write_text(text.replace(base64.b64encode(glb).decode(), base64.b64encode(data_in).decode()))
         jobs.append({"page": str(file)})
-    said = visit(browser, [*jobs, {"page": str(page), "lose": True}], tmp_path)
+    jobs[-1]["ends"] = True
+    jobs.append({"page": str(page), "ends": True, "lose": True})
+    said = visit(browser, jobs, tmp_path)
     assert said[0].startswith("newer-version: The muscles in this glTF are of version 2 (payload 1)")
     assert "Take the player of the Ecorche that wrote the file" in said[0]
     assert said[1].startswith("newer-version: The muscles in this glTF are of version 1 (payload 2)")
     assert said[2].startswith("not-a-figure: This glTF carries no muscles")
     assert said[3].startswith("not-a-figure: This is no glTF file")
-    assert said[4].startswith("device-lost: The graphics device was lost")
+    assert said[4].startswith("refused: The GPU refused the muscles")
+    assert said[5].startswith("device-lost: The graphics device was lost")
 
 
 def altered(glb: bytes, change: Callable[[dict[str, Any]], object]) -> bytes:

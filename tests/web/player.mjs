@@ -7,6 +7,7 @@
 //       that many figures are shown so, all at once, and what is drawn of them is written there, float32
 //       little-endian: figure by figure, mesh by mesh, x y z of each vertex, and then of each normal;
 //   "shots": [{"count": 1, "seconds": 0.5, "set": {"tension": "1"}, "out": path}, …]: pictures (.png);
+//   "ends": true: the page is waited for until it says that it cannot go on;
 //   "lose": true: the device is destroyed under way.
 // What each page says, "" where it plays, goes to standard output as a JSON list.
 import { readFile, writeFile } from "node:fs/promises";
@@ -14,11 +15,9 @@ import { pathToFileURL } from "node:url";
 import { chromium } from "playwright-core";
 
 const request = JSON.parse(await readFile(process.argv[2], "utf8"));
-const webgpu = [
-  "--enable-unsafe-webgpu",
-  "--use-webgpu-adapter=swiftshader",
-  "--enable-unsafe-swiftshader",
-  // without a graphics card a canvas needs Vulkan in software throughout
+const webgpu = ["--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftshader", "--enable-unsafe-swiftshader"];
+// without a graphics card a canvas that is drawn to needs Vulkan in software throughout
+const drawing = [
   "--enable-features=Vulkan",
   "--use-vulkan=swiftshader",
   "--use-angle=vulkan",
@@ -33,7 +32,8 @@ const browser = await chromium.launch({
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
-    ...(request.webgpu ? webgpu : ["--disable-gpu", "--disable-features=WebGPU,WebGPUService"]),
+    ...(request.webgpu ? webgpu : []),
+    ...(request.jobs.some((job) => job.shots) ? drawing : []),
   ],
 });
 const said = [];
@@ -56,10 +56,8 @@ try {
       for (const shot of job.shots ?? []) {
         await writeFile(shot.out, Buffer.from(await page.evaluate(picture, shot), "base64"));
       }
-      if (job.lose) {
-        await page.evaluate(() => window.ecorche.stage.renderer.backend.device.destroy());
-        await page.waitForFunction(() => !document.getElementById("message").hidden);
-      }
+      if (job.lose) await page.evaluate(() => window.ecorche.stage.renderer.backend.device.destroy());
+      if (job.ends) await page.waitForFunction(() => !document.getElementById("message").hidden);
     }
     said.push(
       await page.evaluate(() => {
@@ -68,7 +66,7 @@ try {
       }),
     );
     await page.close();
-    if (complaints.length && !job.lose) throw new Error(complaints.join("\n"));
+    if (complaints.length && !job.ends) throw new Error(complaints.join("\n"));
   }
   process.stdout.write(JSON.stringify(said));
 } finally {

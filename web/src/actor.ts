@@ -155,7 +155,8 @@ export class Actor extends Group {
       for (const { geometry, material } of mesh.primitives) {
         const shown = new BufferGeometry();
         for (const [name, attribute] of Object.entries(geometry.attributes)) {
-          if (!/^(position|normal|skin)/.test(name)) shown.setAttribute(name, attribute);
+          // tangents at bind say nothing of the posed skin; shaders find their own
+          if (!/^(position|normal|tangent|skin)/.test(name)) shown.setAttribute(name, attribute);
         }
         shown.setIndex(geometry.getIndex());
         shown.setAttribute("position", position);

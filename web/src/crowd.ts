@@ -18,7 +18,7 @@ export interface Skin {
 /** Figures played together on the renderer's own device: one set of dispatches a frame, nothing read back. */
 export class Crowd extends Group {
   readonly actors: readonly Actor[];
-  /** Told when the device is lost; the crowd then stands still, and a new one on a new renderer is needed. */
+  /** Told when the device is lost or refuses the muscles; the crowd then stands still, and a new renderer is needed. */
   onLost: ((error: EcorcheError) => void) | null = null;
   readonly #backend: Backend;
   readonly #program: VertexProgram;
@@ -49,14 +49,19 @@ export class Crowd extends Group {
     this.actors = Array.from({ length: count }, () => new Actor(figure, this.#backend));
     this.add(...this.actors);
     void device.lost.then((info) => {
-      if (this.#disposed) return;
-      this.#lost = new EcorcheError(
-        "device-lost",
-        `The graphics device was lost (${info.message || info.reason})`,
-        "Load the page anew",
-      );
-      this.onLost?.(this.#lost);
+      const why = info.message || info.reason;
+      this.#end(new EcorcheError("device-lost", `The graphics device was lost (${why})`, "Load the page anew"));
     });
+    // a device that is lost meanwhile drops the question, and is told of above
+    this.#program.taken.catch((error: unknown) => {
+      if (error instanceof EcorcheError) this.#end(error);
+    });
+  }
+
+  #end(error: EcorcheError): void {
+    if (this.#disposed || this.#lost !== null) return;
+    this.#lost = error;
+    this.onLost?.(error);
   }
 
   /** Go on by some seconds: joints, muscles, skin and normals of all figures, straight into what is drawn. */

@@ -5,6 +5,7 @@ export type Trouble =
   | "newer-version"
   | "damaged"
   | "too-large"
+  | "refused"
   | "bad-pose"
   | "device-lost";
 

@@ -123,7 +123,8 @@ class Page implements Shown {
     }
     this.stage.scene.add(crowd);
     this.crowd = crowd;
-    for (const id of ["muscles", "tension", "look", "blend"]) this.#set(id);
+    for (const id of ["muscles", "tension", "look"]) this.#set(id);
+    if (number("blend") > 0) this.#set("blend");
     this.stage.follow(0, 0);
     this.stage.frame(count > 1 ? 0.55 * (side - 1) * apart : 0);
     return crowd;
@@ -155,7 +156,6 @@ class Page implements Shown {
     const [first, second] = [this.#chosen("first"), this.#chosen("second")];
     const share = number("blend");
     if (id === "first" && share === 0) for (const actor of actors) actor.play(first, FADE);
-    else if (id === "blend" && share === 0 && actors.length > 1) return;
     else if (["first", "second", "blend"].includes(id)) for (const actor of actors) actor.blend(first, second, share);
   }
 

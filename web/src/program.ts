@@ -16,6 +16,8 @@ interface Module {
 /** The vertex program of a figure on a device, with room for some instances: the shaders the file carries. */
 export class VertexProgram {
   readonly payload: Payload;
+  /** Settled once the device has taken everything; refused with what it says against it. */
+  readonly taken: Promise<void>;
   readonly #buffers = new Map<string, GPUBuffer>();
   readonly #modules: readonly Module[];
 
@@ -27,6 +29,8 @@ export class VertexProgram {
     const { program } = figure.carried;
     const storage = GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_DST;
     requireRoom(device, figure, count);
+    device.pushErrorScope("out-of-memory");
+    device.pushErrorScope("validation");
     for (const [name, bytes] of figure.constants) {
       const usage = name === "plan" ? GPUBufferUsage.UNIFORM | GPUBufferUsage.COPY_DST : storage;
       const buffer = this.#create(name, bytes.byteLength, usage);
@@ -40,6 +44,16 @@ export class VertexProgram {
     this.#modules = program.modules.map((description) => this.#compile(description, program.workgroup));
     this.payload = new Payload(figure, count);
     this.#learn();
+    this.taken = Promise.all([device.popErrorScope(), device.popErrorScope()]).then((errors) => {
+      const error = errors.find((one) => one !== null);
+      if (!error) return;
+      const memory = error instanceof GPUOutOfMemoryError;
+      throw new EcorcheError(
+        memory ? "too-large" : "refused",
+        memory ? `The GPU has no memory for ${count} figures` : `The GPU refused the muscles (${error.message})`,
+        memory ? "Show fewer figures, or close other programs" : "Update the browser or the graphics driver",
+      );
+    });
   }
 
   /** A buffer on the device: `points` float32 (instances, points, 3), `normals` alike, and others. */
