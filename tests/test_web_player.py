@@ -264,7 +264,7 @@ def test_without_webgpu_the_page_says_so(browser: str, data: Path, tmp_path: Pat
 
 
 def test_what_cannot_be_played_is_said(browser: str, data: Path, tmp_path: Path) -> None:
-    """Muscles of a newer version, none at all, a broken file, shaders that are none, and a lost device."""
+    """Muscles of a newer version, none at all, a broken file, shaders that are none, a lost device, a mob."""
     page = small_page(data, tmp_path / "out")
     text, glb = page.read_text(), (page.parent / FIGURE).read_bytes()
     newer = altered(glb, lambda extras: extras["ecorche"].update(version=VERSION + 1))
@@ -278,6 +278,7 @@ def test_what_cannot_be_played_is_said(browser: str, data: Path, tmp_path: Path)
         jobs.append({"page": str(file)})
     jobs[-1]["ends"] = True
     jobs.append({"page": str(page), "ends": True, "lose": True})
+    jobs.append({"page": str(page), "ends": True, "show": 10_000})
     said = visit(browser, jobs, tmp_path)
     assert said[0].startswith("newer-version: The muscles in this glTF are of version 2 (payload 1)")
     assert "Take the player of the Ecorche that wrote the file" in said[0]
@@ -286,6 +287,7 @@ def test_what_cannot_be_played_is_said(browser: str, data: Path, tmp_path: Path)
     assert said[3].startswith("not-a-figure: This is no glTF file")
     assert said[4].startswith("refused: The GPU refused the muscles")
     assert said[5].startswith("device-lost: The graphics device was lost")
+    assert said[6].startswith("too-large: The points of 10000 figures take")
 
 
 def altered(glb: bytes, change: Callable[[dict[str, Any]], object]) -> bytes:

@@ -8,6 +8,7 @@
 //       little-endian: figure by figure, mesh by mesh, x y z of each vertex, and then of each normal;
 //   "shots": [{"count": 1, "seconds": 0.5, "set": {"tension": "1"}, "out": path}, …]: pictures (.png);
 //   "ends": true: the page is waited for until it says that it cannot go on;
+//   "show": how many figures to show;
 //   "lose": true: the device is destroyed under way.
 // What each page says, "" where it plays, goes to standard output as a JSON list.
 import { readFile, writeFile } from "node:fs/promises";
@@ -56,6 +57,7 @@ try {
       for (const shot of job.shots ?? []) {
         await writeFile(shot.out, Buffer.from(await page.evaluate(picture, shot), "base64"));
       }
+      if (job.show) await page.evaluate((count) => window.ecorche.show(count), job.show);
       if (job.lose) await page.evaluate(() => window.ecorche.stage.renderer.backend.device.destroy());
       if (job.ends) await page.waitForFunction(() => !document.getElementById("message").hidden);
     }

@@ -82,7 +82,11 @@ class Page implements Shown {
 
   show(count: number): void {
     this.crowd.dispose();
-    this.crowd = this.#gather(count);
+    try {
+      this.crowd = this.#gather(count);
+    } catch (error) {
+      this.#end(error);
+    }
   }
 
   step(seconds: number): void {
@@ -91,18 +95,19 @@ class Page implements Shown {
       this.#stay();
       this.stage.draw();
     } catch (error) {
-      this.stage.renderer.setAnimationLoop(null);
-      say(error);
+      this.#end(error);
     }
+  }
+
+  #end(error: unknown): void {
+    this.stage.renderer.setAnimationLoop(null);
+    say(error);
   }
 
   /** Figures in a square, each at another moment of a clip, at its own pace. */
   #gather(count: number): Crowd {
     const crowd = new Crowd(this.stage.renderer, this.figure, count);
-    crowd.onLost = (error) => {
-      this.stage.renderer.setAnimationLoop(null);
-      say(error);
-    };
+    crowd.onLost = (error) => this.#end(error);
     const side = Math.ceil(Math.sqrt(count));
     const size = this.stage.box.getSize(this.stage.camera.position.clone());
     const apart = 0.72 * Math.max(size.x, size.y, size.z);
