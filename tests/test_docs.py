@@ -99,6 +99,29 @@ def test_the_readme_tour_runs(data: Path, tmp_path: Path, monkeypatch: pytest.Mo
         assert (tmp_path / made).stat().st_size > 1000, made
 
 
+def test_the_page_on_browsers_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    page = (ROOT / "docs" / "web.md").read_text()
+    assert len(_follow(page, tmp_path)) == 3
+    named = re.findall(r"`([\w-]+\.(?:html|glb|js|d\.ts|txt))`", page)
+    assert {path.name for path in (tmp_path / "page").iterdir()} == {*named, "README.md"}
+    # the library offers what the page calls
+    declared = (tmp_path / "page" / "ecorche-player.d.ts").read_text()
+    for name in (
+        "loadFigure",
+        "requireWebGPU",
+        "Crowd",
+        "onLost",
+        "actors",
+        "play",
+        "blend",
+        "tension",
+        "update",
+    ):
+        assert re.search(rf"\b{name}\b", declared), name
+
+
 def test_the_page_on_muscles_runs_and_says_what_it_shows(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
