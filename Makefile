@@ -10,7 +10,7 @@ STAMPS := .cache/stamps
 help:  ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 21
 
-demo: $(STAMPS)/python  ## the built-in écorché and a real person flex: a film, a picture, a USD and a glTF file in out/
+demo: $(STAMPS)/python  ## the built-in écorché and a real person flex: a film, a picture, a page, a USD and a glTF file in out/
 	@$(BIN)/python examples/demo.py out
 
 test: $(STAMPS)/python $(STAMPS)/peers $(STAMPS)/web  ## everything the project promises, checked

@@ -46,6 +46,7 @@ _HOMES = {
     "vertex_program": "ecorche.body.vertex_program",
     "write_rig": "ecorche.document.files",
     "write_take": "ecorche.io.formats",
+    "write_web_page": "ecorche.web.page",
 }
 
 __all__ = [*sorted(_HOMES)]
@@ -79,6 +80,7 @@ if TYPE_CHECKING:
     from ecorche.render.pictures import render_film as render_film
     from ecorche.render.pictures import render_picture as render_picture
     from ecorche.skeleton.motion import Motion as Motion
+    from ecorche.web.page import write_web_page as write_web_page
 
 
 def __getattr__(name: str) -> object:

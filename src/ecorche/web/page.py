@@ -10,7 +10,9 @@ from importlib.resources import files
 from pathlib import Path
 
 from ecorche.base.files import require_folder, whole_file
-from ecorche.body.vertex_program import VertexProgram
+from ecorche.body.live_frames import LiveFrames
+from ecorche.body.take import Take
+from ecorche.body.vertex_program import VertexProgram, vertex_program
 from ecorche.errors import MissingPackageError, WriteError
 from ecorche.web.carried import Clip, write_figure
 
@@ -35,6 +37,20 @@ def require_page_folder(folder: Path) -> None:
         require_folder(folder)
     for name in (PAGE, *LIBRARY):
         _built(name)
+
+
+def write_web_page(
+    folder: str | Path, takes: Sequence[Take], *, crowd: int = 25, title: str | None = None
+) -> tuple[str, ...]:
+    """Write a page that plays takes of one character with muscles, see `perform`; see `write_page`."""
+    folder = Path(folder)
+    if not takes or not all(isinstance(take.frames, LiveFrames) for take in takes):
+        raise WriteError("there is no take to play", where=folder, remedy="Give takes that `perform` made")
+    live = [take.frames for take in takes if isinstance(take.frames, LiveFrames)]
+    if any(frames.body.character is not live[0].body.character for frames in live):
+        raise WriteError("its takes are of several characters", where=folder, remedy="Give those of one")
+    clips = [Clip(frames.motion, frames.activation) for frames in live]
+    return write_page(folder, vertex_program(live[0].body), clips, crowd=crowd, title=title)
 
 
 def write_page(
