@@ -39,6 +39,7 @@ SECTIONS = (
     "tensions",
     "full_body",
     "springs",
+    "crowd_detail",
 )
 """Modules of this package in the order of the report; each has a function ``section() -> str``."""
 
