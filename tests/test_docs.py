@@ -188,6 +188,17 @@ def test_the_page_on_real_time_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     )
 
 
+def test_the_page_on_crowds_runs(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("pyvista")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "moves").mkdir()
+    for clip, name in {"02_01": "walk", "02_03": "run", "13_13": "jump"}.items():
+        shutil.copy(data / "cmu" / f"{clip}.bvh", tmp_path / "moves" / f"{name}.bvh")
+    assert len(_follow((ROOT / "docs" / "crowds.md").read_text(), tmp_path)) == 5
+    for made in ("crowd.mp4", "crowd.png", "crowd.usdc"):
+        assert (tmp_path / made).stat().st_size > 10_000
+
+
 def test_pictures_of_pages_are_small_and_made_by_the_pages_own_commands() -> None:
     shown = []
     for page in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))):
@@ -196,7 +207,7 @@ def test_pictures_of_pages_are_small_and_made_by_the_pages_own_commands() -> Non
             picture = page.parent / link
             shown.append(picture.name)
             assert picture.stat().st_size < 300_000
-            made = rf"\$ ecorche render .*-o {picture.name}"
+            made = rf"\$ ecorche (?:render|crowd) .*-o {picture.name}"
             if picture.suffix == ".jpg":  # of a report, as a browser shows it
                 made = rf"    ecorche report .*-o {picture.stem}.html"
             assert re.search(rf"^{made}$", text, flags=re.MULTILINE), link
