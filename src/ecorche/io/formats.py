@@ -23,7 +23,7 @@ from ecorche.base.mesh import Mesh
 from ecorche.base.names import suggestion
 from ecorche.body.character import Character
 from ecorche.body.take import Take
-from ecorche.errors import EcorcheError, MotionError, ReadError, WriteError
+from ecorche.errors import EcorcheError, MissingPackageError, MotionError, ReadError, WriteError
 from ecorche.skeleton.motion import Motion
 
 MODULES: dict[str, str] = {
@@ -95,11 +95,7 @@ def module_for(path: str | os.PathLike[str], ability: str, error: type[EcorcheEr
         module = importlib.import_module(f"ecorche.io.{MODULES[suffix]}")
         if hasattr(module, ability):
             return module
-    able = [
-        known
-        for known, home in MODULES.items()
-        if hasattr(importlib.import_module(f"ecorche.io.{home}"), ability)
-    ]
+    able = [known for known, home in MODULES.items() if _is_able(home, ability)]
     if suffix not in MODULES:
         raise error(
             f"the suffix {suffix!r} is none that Ecorche knows",
@@ -112,6 +108,14 @@ def module_for(path: str | os.PathLike[str], ability: str, error: type[EcorcheEr
         where=path,
         remedy=f"Use one of {', '.join(able)}",
     )
+
+
+def _is_able(home: str, ability: str) -> bool:
+    """Whether a format's module has an ability here; one whose package is missing is no advice."""
+    try:
+        return hasattr(importlib.import_module(f"ecorche.io.{home}"), ability)
+    except MissingPackageError:
+        return False
 
 
 def read_character(path: str | os.PathLike[str]) -> Character:

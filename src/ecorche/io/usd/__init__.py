@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import ecorche.io.usd.needed  # noqa: F401  before what imports OpenUSD
 from ecorche.base.mesh import Mesh
 from ecorche.body.character import Character
 from ecorche.body.take import Take
