@@ -9,7 +9,9 @@ import pytest
 
 from characters import bending, tube
 from conftest import Command
+from ecorche.body.bake import bake
 from ecorche.body.frames import Frame, Frames
+from ecorche.body.history import history
 from ecorche.body.perform import perform
 from ecorche.body.take import Take
 from ecorche.farm.parts import (
@@ -21,6 +23,7 @@ from ecorche.farm.parts import (
     read_part,
     stitched,
 )
+from ecorche.io.formats import write_take
 from farm_people import stage as stage
 
 
@@ -41,8 +44,8 @@ def test_stitched_parts_are_the_bytes_of_one_bake(
     whole, target = tmp_path / f"whole.{suffix}", tmp_path / f"parts.{suffix}"
     shot = ("bake", stage / "man.ecorche", "-m", stage / "walk.bvh", "--frames", "20-29", *options)
     ecorche(*shot, "-o", whole, "--threads", 1)
-    told = ecorche(*shot, "-o", target, "--split", 4)
-    assert told.splitlines() == ["20-23", "24-27", "28-29"]
+    told = ecorche(*shot, "-o", target, "--split", 5)
+    assert told.splitlines() == ["20-24", "25-29"]
     for frames in reversed(told.split()):
         ecorche(*shot, "-o", target, "--part", frames)
     ecorche(*shot, "-o", target, "--stitch")
@@ -51,20 +54,21 @@ def test_stitched_parts_are_the_bytes_of_one_bake(
 
 
 def test_what_remembers_is_told_to_be_baked_whole_and_its_parts_are_exact_all_the_same(
-    stage: Path, tmp_path: Path, ecorche: Command
+    stage: Path, tmp_path: Path
 ) -> None:
+    from ecorche.document.files import read_rig
+    from ecorche.io.formats import read_character, read_motion
+
     whole, target = tmp_path / "whole.pc2", tmp_path / "parts.pc2"
-    shot = (
-        "bake", stage / "man.ecorche", "-m", stage / "jump.bvh", "--frames", "140-143",
-        "--dynamics", "springs", "--preroll", "0.02",
-    )  # fmt: skip
-    ecorche(*shot, "-o", whole)
-    told = ecorche(*shot, "-o", target, "--split", 2).splitlines()
-    assert told == ["140-143", "note: to be baked whole: masses swing on springs"]
-    for frames in ("140-141", "142-143"):
-        said = ecorche(*shot, "-o", target, "--part", frames)
-        assert "note: computed from the shot's first frame on: masses swing on springs" in said
-    ecorche(*shot, "-o", target, "--stitch")
+    man, rig = read_character(stage / "man.glb"), read_rig(stage / "man.ecorche")
+    jump = read_motion(stage / "jump.bvh")
+    take = perform(man, jump, rig=rig, frames=(140, 143), dynamics="springs", preroll=0.02).take
+    assert history(take) == ("masses swing on springs",)
+    ranges = ranges_of(take, (140, 143))
+    for part in ((142, 143), (140, 141)):
+        bake_part(target, take, ranges, *part)
+    write_take(target, stitched(target, take, ranges)[0])
+    bake(whole, take, write_take)
     assert target.read_bytes() == whole.read_bytes()
 
 
