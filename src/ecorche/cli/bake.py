@@ -73,11 +73,17 @@ def bake(
     motion_mapping: Path | None = typer.Option(None, help="The same for the motion's joints."),
     device: Processor = DEVICE,
     threads: int | None = typer.Option(None, help="Threads to use; the bytes are the same for any number."),
+    split: int | None = typer.Option(
+        None, min=1, help="Bake nothing; tell the ranges for --part, of so many frames each."
+    ),
+    part: str | None = typer.Option(None, help="Bake these frames alone, such as 10-29, for --stitch."),
+    stitch: bool = typer.Option(False, "--stitch", help="Put baked parts together: the bytes of one bake."),
     quiet: bool = typer.Option(False, "-q", "--quiet", help="Print problems only."),
 ) -> None:
     """Move a character and write every frame of its skin.
 
-    Interrupted, it leaves no half-written file; the same command again resumes.
+    Interrupted, it leaves no half-written file; the same command again resumes. For farms: --split, --part
+    and --stitch; exit code 1 means that parts are missing, 2 bad input.
     """
     import time
 
@@ -86,6 +92,7 @@ def bake(
     from ecorche.body.cover_report import worn_through
     from ecorche.body.live_frames import LiveFrames
     from ecorche.body.perform import perform
+    from ecorche.cli.farm_job import farm_job
     from ecorche.cli.options import counted, frame_range, joint_mapping, progress_bar, report_to, use_threads
     from ecorche.cli.subject import (
         line_notes,
@@ -101,6 +108,7 @@ def bake(
     module_for(output, "write_take", WriteError)
     if with_muscles:
         _require_room_for_muscles(output, usd_as, without_muscles)
+    job = farm_job(split, part, stitch)
     use_threads(threads)
     kept = frame_range(frames)
     names, motion_names = joint_mapping(mapping), joint_mapping(motion_mapping)
@@ -144,6 +152,12 @@ def bake(
         usd_as=usd_as.value, morph_targets=morph_targets, mesh=mesh or subject.body, tangents=tangents
     )
     started = time.perf_counter()
+    if job is not None and not job.stitch:
+        job.run(output, take, kept, quiet)
+        return
+    stitching: tuple[str, ...] = ()
+    if job is not None:
+        take, stitching = job.stitched(output, take, kept)
     with progress_bar() as bar:
         shown, put_away = report_to(bar), list[int]()
 
@@ -153,9 +167,14 @@ def bake(
             else:
                 shown(stage, done, total)
 
-        written = bake_take(output, take, lambda path, take: write_take(path, take, options), told)
+        if job is None:
+            written = bake_take(output, take, lambda path, take: write_take(path, take, options), told)
+        else:
+            written = write_take(output, take, options)
+            job.clear(output)
     seconds = time.perf_counter() - started
     notes: tuple[str, ...] = (
+        *stitching,
         *weights_found(subject.character),
         *line_notes(performance.take),
         *skin_notes(performance.take),

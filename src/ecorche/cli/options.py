@@ -55,14 +55,14 @@ def counted(count: int, noun: str) -> str:
     return f"{count:,} {noun if count == 1 else many}"
 
 
-def frame_range(text: str | None) -> tuple[int, int] | None:
+def frame_range(text: str | None, where: str = "--frames") -> tuple[int, int] | None:
     """``"10-50"`` or ``"10"`` as first and last frame."""
     if text is None:
         return None
     found = re.fullmatch(r"\s*(\d+)\s*(?:-\s*(\d+)\s*)?", text)
     if found is None:
         raise EcorcheError(
-            f"{text!r} is not a range of frames", where="--frames", remedy="Write it as 10-50, or 10 for one"
+            f"{text!r} is not a range of frames", where=where, remedy="Write it as 10-50, or 10 for one"
         )
     first = int(found[1])
     return first, first if found[2] is None else int(found[2])
