@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMPS := .cache/stamps
 
-.PHONY: help demo test tests test-oldest bench pictures extraction-pictures line-pictures line-cases fat-pictures skin-pictures docs lint clean
+.PHONY: help demo test tests blender blender-wheels test-oldest bench pictures extraction-pictures line-pictures line-cases fat-pictures skin-pictures docs lint clean
 .DEFAULT_GOAL := help
 
 help:  ## this list
@@ -52,11 +52,17 @@ fat-pictures: $(STAMPS)/python  ## fat of a woman and a heavy man in a captured 
 skin-pictures: $(STAMPS)/python  ## skin plain, over muscles, over fascia and with fat, and skins laid over an écorché, as sheets in out/skin
 	PYTHONPATH=. $(BIN)/python examples/skin_pictures.py out/skin
 
+blender: $(STAMPS)/python  ## the Blender extension as an installable zip: out/ecorche-blender.zip
+	@$(BIN)/python tools/build-blender
+
+blender-wheels: $(STAMPS)/python  ## the same with all that it needs, for this computer's kind alone
+	@$(BIN)/python tools/build-blender --with-wheels
+
 docs: $(STAMPS)/python  ## regenerate what the docs hold of generated text
 	$(BIN)/python -m ecorche.document.schema
 
 clean:  ## remove environments and outputs
-	rm -rf $(VENV) .venv-bpy .venv-engines .venv-oldest .cache out tests/web/node_modules
+	rm -rf $(VENV) .venv-bpy .venv-bpy5 .venv-engines .venv-oldest .cache out tests/web/node_modules
 
 $(STAMPS)/python: pyproject.toml tools/setup-python
 	@PYTHON=$(PYTHON) tools/setup-python $(VENV) --group opensim
