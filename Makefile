@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMPS := .cache/stamps
 
-.PHONY: help demo test tests web test-oldest bench pictures extraction-pictures line-pictures line-cases fat-pictures skin-pictures docs lint clean
+.PHONY: help demo test tests web blender blender-wheels test-oldest bench pictures extraction-pictures line-pictures line-cases fat-pictures skin-pictures docs lint clean
 .DEFAULT_GOAL := help
 
 help:  ## this list
@@ -54,11 +54,17 @@ skin-pictures: $(STAMPS)/python  ## skin plain, over muscles, over fascia and wi
 
 web: $(STAMPS)/web  ## the player for browsers, built anew where web/ has changed
 
+blender: $(STAMPS)/python  ## the Blender extension as an installable zip: out/ecorche-blender.zip
+	@$(BIN)/python tools/build-blender
+
+blender-wheels: $(STAMPS)/python  ## the same with all that it needs, for this computer's kind alone
+	@$(BIN)/python tools/build-blender --with-wheels
+
 docs: $(STAMPS)/python  ## regenerate what the docs hold of generated text
 	$(BIN)/python -m ecorche.document.schema
 
 clean:  ## remove environments and outputs
-	rm -rf $(VENV) .venv-bpy .venv-engines .venv-oldest .cache out tests/web/node_modules web/node_modules src/ecorche/web/dist
+	rm -rf $(VENV) .venv-bpy .venv-bpy5 .venv-engines .venv-oldest .cache out tests/web/node_modules web/node_modules src/ecorche/web/dist
 
 $(STAMPS)/python: pyproject.toml tools/setup-python
 	@PYTHON=$(PYTHON) tools/setup-python $(VENV) --group opensim
