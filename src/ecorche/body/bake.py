@@ -96,7 +96,7 @@ def _key(take: Take) -> str:
         for name in sorted(take.rig.maps):
             digest.update(name.encode() + take.rig.maps[name].tobytes())
     live = take.frames.coarse if isinstance(take.frames, FinerFrames) else take.frames
-    live = live.live if isinstance(live, MuscleFrames) else live
+    live = live.skin if isinstance(live, MuscleFrames) else live
     if isinstance(live, PlayedFrames):
         digest.update(type(live.evaluator).__name__.encode())
         live = live.live
