@@ -12,10 +12,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
-from ecorche.body.finer_skin import FinerFrames
 from ecorche.body.frames import Frame, Frames
-from ecorche.body.history import live_frames
-from ecorche.body.played_frames import PlayedFrames
+from ecorche.body.history import live_frames, player_of
 from ecorche.body.spool import Spool
 from ecorche.body.take import Take
 from ecorche.version import __version__
@@ -101,10 +99,9 @@ def take_key(take: Take) -> str:
         digest.update(take.rig.spec.model_dump_json(exclude={"notes"}).encode())
         for name in sorted(take.rig.maps):
             digest.update(name.encode() + take.rig.maps[name].tobytes())
-    played = take.frames.coarse if isinstance(take.frames, FinerFrames) else take.frames
-    if isinstance(played, PlayedFrames):
-        digest.update(type(played.evaluator).__name__.encode())
-    live = live_frames(take.frames)
+    live, player = live_frames(take.frames), player_of(take.frames)
+    if player is not None:
+        digest.update(type(player).__name__.encode())
     if live is not None:
         methods = [type(s).__name__ for s in live.body.skinnings]
         digest.update(repr((methods, live.posed is not None, live.dynamics.value)).encode())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ecorche.body.finer_skin import FinerFrames
 from ecorche.body.frames import Frames
+from ecorche.body.instance_evaluator import InstanceEvaluator
 from ecorche.body.live_frames import LiveFrames
 from ecorche.body.muscle_meshes import MuscleFrames
 from ecorche.body.played_frames import PlayedFrames
@@ -13,11 +14,22 @@ from ecorche.dynamics.setting import Dynamics
 
 def live_frames(frames: Frames | None) -> LiveFrames | None:
     """The frames as they are computed, beneath what makes them finer, adds muscles or plays them."""
-    if isinstance(frames, FinerFrames):
-        frames = frames.coarse
-    if isinstance(frames, MuscleFrames | PlayedFrames):
+    frames = _of_skin(frames)
+    if isinstance(frames, PlayedFrames):
         frames = frames.live
     return frames if isinstance(frames, LiveFrames) else None
+
+
+def player_of(frames: Frames | None) -> InstanceEvaluator | None:
+    """What plays the frames, where that is not the processor frame by frame."""
+    frames = _of_skin(frames)
+    return frames.evaluator if isinstance(frames, PlayedFrames) else None
+
+
+def _of_skin(frames: Frames | None) -> Frames | None:
+    if isinstance(frames, FinerFrames):
+        frames = frames.coarse
+    return frames.skin if isinstance(frames, MuscleFrames) else frames
 
 
 def history(take: Take) -> tuple[str, ...]:

@@ -63,7 +63,9 @@ def bake(
     preroll: float = PREROLL,
     samples: int = typer.Option(1, min=1, max=64, help="Moments a frame, for motion blur."),
     with_muscles: bool = typer.Option(
-        False, "--with-muscles", help="USD points, NPZ: write muscles that are meshes beside the skin."
+        False,
+        "--with-muscles",
+        help="USD points, NPZ: write muscles, and bones and fat if any, as meshes beside the skin.",
     ),
     usd_as: UsdAs = USD_AS,
     morph_targets: int = MORPH_TARGETS,
@@ -140,10 +142,11 @@ def bake(
         from ecorche.gpu.choice import played_on
 
         take = played_on(take, device.value)
+    beneath: tuple[str, ...] = ()
     if with_muscles:
         from ecorche.body.muscle_meshes import with_muscle_meshes
 
-        take = with_muscle_meshes(take)
+        take, beneath = with_muscle_meshes(take)
     if not without_muscles:
         from ecorche.body.finer_skin import with_finer_skin
 
@@ -194,7 +197,7 @@ def bake(
     if subject.rig is None and character is not None and character.with_suffix(".ecorche").exists():
         beside = character.with_suffix(".ecorche")
         typer.echo(f"note: skinned without muscles; its rig lies beside it: ecorche bake {beside} …")
-    for note in moves.notes:
+    for note in (*moves.notes, *beneath):
         typer.echo(f"note: {note}")
     for report in (performance.retargeting, performance.limits):
         if report is not None:
