@@ -9,6 +9,7 @@ and ``told.json``, what was said and found on the way. With ``smoke`` only the f
 from __future__ import annotations
 
 import json
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -352,6 +353,9 @@ def main(archive: str, file: str, folder: Path, *more: str) -> None:
     told["second USD"] = [name for name in sys.modules if name.split(".")[0] == "pxr"]
     np.savez(folder / "points.npz", **arrays)
     (folder / "told.json").write_text(json.dumps(told, ensure_ascii=False, indent=1), encoding="utf-8")
+    # Blender as a module may hang as Python ends, and tells of every block of memory that drivers hold
+    sys.stdout.flush()
+    os._exit(0)
 
 
 if __name__ == "__main__":

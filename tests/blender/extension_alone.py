@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -31,3 +32,4 @@ except RuntimeError as error:
 bpy.ops.preferences.addon_disable(module="bl_ext.user_default.ecorche")
 found["switched off"] = not hasattr(bpy.types.Object, "ecorche")
 Path(sys.argv[2]).write_text(json.dumps(found), encoding="utf-8")
+os._exit(0)  # Blender as a module may hang as Python ends
