@@ -300,6 +300,8 @@ def test_scales_places_and_names_do_not_matter(done: Done) -> None:
         ("no armature", "no armature is active. Select one"),
         ("no mesh", "no mesh follows the armature 'Armature'. Parent one to it with weights"),
         ("no muscles yet", "the armature 'Armature' has no muscles yet. Give it some"),
+        ("no folder named", "an anatomy is a folder of meshes. Name the folder"),
+        ("no such folder", "/nowhere: there is no such folder"),
         ("uneven scale", "the armature 'Скелет 1' has an uneven scale, 0.01 × 0.01 × 0.012. Apply it"),
         ("mirror before", "the modifier 'Зеркало' of '身体 (body)' makes other vertices before the armature"),
         ("bare vertices", "1 of 13380 vertices of '身体 (body)' follow no bone. Give them weights"),

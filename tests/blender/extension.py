@@ -159,6 +159,8 @@ def first_steps(file: str) -> tuple[Any, Any]:
     told["panel without muscles"] = panel()
     armature, body = imported(file)
     refused("no muscles yet", bpy.ops.ecorche.bake_shape_keys)
+    refused("no folder named", bpy.ops.ecorche.give_muscles, muscles="anatomy")
+    refused("no such folder", bpy.ops.ecorche.give_muscles, muscles="anatomy", folder="/nowhere")
     body.modifiers.new("Subdivision", "SUBSURF").levels = 0
     before = np.empty(3 * len(body.data.vertices), np.float32)
     body.data.vertices.foreach_get("co", before)
@@ -268,7 +270,7 @@ def baked(armature: Any, body: Any, folder: Path) -> None:
     told["cache modifiers"] = [modifier.name for modifier in body.modifiers]
     bpy.ops.ecorche.remove_bake()
     keep("after all bakes", body)
-    bpy.ops.ecorche.bake_muscle_joints(joints_per_muscle=1)
+    bpy.ops.ecorche.bake_muscle_joints(joints_per_muscle=1, poses=100)
     twin = next(o for o in bpy.data.objects if o.find_armature() not in (None, armature))
     (folder / "drivers.json").write_text(bpy.data.texts["ecorche_drivers.json"].as_string(), encoding="utf-8")
     told["bones"] = [len(armature.data.bones), len(twin.find_armature().data.bones)]
