@@ -289,6 +289,21 @@ def rig_files(armature: Any, body: Any, folder: Path, rig: str) -> None:
     refused("no such file", bpy.ops.ecorche.read_rig, filepath=str(folder / "none.ecorche"))
 
 
+def extracted(file: str, folder: Path) -> None:
+    """Muscles found in the skin, and bakes that cannot be."""
+    armature, body = imported(file)
+    bpy.context.view_layer.objects.active = body  # the mesh will do: its armature is meant
+    bpy.ops.ecorche.give_muscles(muscles="extract")
+    told["found"] = [muscle.name for muscle in armature.ecorche.muscles]
+    keep("extract", body)
+    bpy.ops.ecorche.write_rig(filepath=str(folder / "found.ecorche"))
+    body.modifiers["Armature"].use_deform_preserve_volume = True
+    bpy.ops.ecorche.fit_again()
+    refused("preserved volume", bpy.ops.ecorche.bake_shape_keys)
+    body.modifiers["Armature"].use_deform_preserve_volume = False
+    refused("no frames", bpy.ops.ecorche.bake_cache, filepath="nowhere.pc2", first=11, last=1)
+
+
 def odd_scenes(file: str) -> None:
     """Scales, modifiers and names that people bring."""
     armature, body = imported(file)
@@ -350,6 +365,7 @@ def main(archive: str, file: str, folder: Path, *more: str) -> None:
         painted(armature, body)
         baked(armature, body, folder)
         rig_files(armature, body, folder, more[0])
+        extracted(file, folder)
         odd_scenes(file)
     told["ours"] = sys.modules["ecorche"].__file__
     told["second USD"] = [name for name in sys.modules if name.split(".")[0] == "pxr"]
