@@ -35,6 +35,14 @@ class BakeMuscleJoints(bpy.types.Operator):
         name="Joints a Muscle", description="On each limb; 0 takes what suits", default=0, min=0, max=16
     )
 
+    poses: bpy.props.IntProperty(
+        name="Poses",
+        description="Drivers learn from so many: more take longer",
+        default=1500,
+        min=50,
+        max=20000,
+    )
+
     def execute(self, context: Any) -> set[str]:
         """Bake."""
         return told(self, lambda: self._bake(context))
@@ -50,7 +58,7 @@ class BakeMuscleJoints(bpy.types.Operator):
         )
         _require_names(jointed.character.skeleton.names)
         with tempfile.TemporaryDirectory() as folder:
-            lines = ecorche.write_drivers(folder, jointed, rig)[:-1]
+            lines = ecorche.write_drivers(folder, jointed, rig, poses=self.poses)[:-1]
             table = Path(folder) / "drivers.json"
             _require_parents(armature, live.scene, json.loads(table.read_text(encoding="utf-8")))
             _scaled(table, live.scene.scale)

@@ -159,6 +159,8 @@ def first_steps(file: str) -> tuple[Any, Any]:
     told["panel without muscles"] = panel()
     armature, body = imported(file)
     refused("no muscles yet", bpy.ops.ecorche.bake_shape_keys)
+    refused("no folder named", bpy.ops.ecorche.give_muscles, muscles="anatomy")
+    refused("no such folder", bpy.ops.ecorche.give_muscles, muscles="anatomy", folder="/nowhere")
     body.modifiers.new("Subdivision", "SUBSURF").levels = 0
     before = np.empty(3 * len(body.data.vertices), np.float32)
     body.data.vertices.foreach_get("co", before)
@@ -268,7 +270,7 @@ def baked(armature: Any, body: Any, folder: Path) -> None:
     told["cache modifiers"] = [modifier.name for modifier in body.modifiers]
     bpy.ops.ecorche.remove_bake()
     keep("after all bakes", body)
-    bpy.ops.ecorche.bake_muscle_joints(joints_per_muscle=1)
+    bpy.ops.ecorche.bake_muscle_joints(joints_per_muscle=1, poses=100)
     twin = next(o for o in bpy.data.objects if o.find_armature() not in (None, armature))
     (folder / "drivers.json").write_text(bpy.data.texts["ecorche_drivers.json"].as_string(), encoding="utf-8")
     told["bones"] = [len(armature.data.bones), len(twin.find_armature().data.bones)]
@@ -285,6 +287,21 @@ def rig_files(armature: Any, body: Any, folder: Path, rig: str) -> None:
     bpy.ops.ecorche.read_rig(filepath=rig)  # that of the command, made for the file itself
     keep("read", body)
     refused("no such file", bpy.ops.ecorche.read_rig, filepath=str(folder / "none.ecorche"))
+
+
+def extracted(file: str, folder: Path) -> None:
+    """Muscles found in the skin, and bakes that cannot be."""
+    armature, body = imported(file)
+    bpy.context.view_layer.objects.active = body  # the mesh will do: its armature is meant
+    bpy.ops.ecorche.give_muscles(muscles="extract")
+    told["found"] = [muscle.name for muscle in armature.ecorche.muscles]
+    keep("extract", body)
+    bpy.ops.ecorche.write_rig(filepath=str(folder / "found.ecorche"))
+    body.modifiers["Armature"].use_deform_preserve_volume = True
+    bpy.ops.ecorche.fit_again()
+    refused("preserved volume", bpy.ops.ecorche.bake_shape_keys)
+    body.modifiers["Armature"].use_deform_preserve_volume = False
+    refused("no frames", bpy.ops.ecorche.bake_cache, filepath="nowhere.pc2", first=11, last=1)
 
 
 def odd_scenes(file: str) -> None:
@@ -348,6 +365,7 @@ def main(archive: str, file: str, folder: Path, *more: str) -> None:
         painted(armature, body)
         baked(armature, body, folder)
         rig_files(armature, body, folder, more[0])
+        extracted(file, folder)
         odd_scenes(file)
     told["ours"] = sys.modules["ecorche"].__file__
     told["second USD"] = [name for name in sys.modules if name.split(".")[0] == "pxr"]
