@@ -48,7 +48,7 @@ MODULES: dict[str, str] = {
 """Suffix to module of this package."""
 
 
-USD_AS = ("points", "skeleton")
+USD_AS = ("points", "skeleton", "override")
 """How the skin moves in a USD file."""
 
 
@@ -58,7 +58,8 @@ class WriteOptions:
 
     Attributes:
         usd_as: ``"points"``: point samples and velocities; ``"skeleton"``: UsdSkel with the
-            skeleton's animation and blend shapes.
+            skeleton's animation and blend shapes; ``"override"``: point samples as a layer over the USD
+            file that the character was read from.
         morph_targets: At most this many morph targets for the skin's departure from plain linear
             skinning in glTF; 0 writes the skeleton alone.
         mesh: For formats that hold one mesh: which, by name; None takes the body.

@@ -1,4 +1,4 @@
-"""Write a take as USD: point samples, or a UsdSkel character. Metres, +Y up."""
+"""Write a take as USD: point samples, or a UsdSkel character, in metres, +Y up; or over its own asset."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from ecorche.io.usd.materials import texture_names
 from ecorche.io.usd.package import pack
 from ecorche.io.usd.stage import quiet, reason
 from ecorche.io.usd.values import valid_name
+from ecorche.io.usd.write_override import write_override
 from ecorche.io.usd.write_points import keep_binding, write_frames
 from ecorche.io.usd.write_scene import Scene, shape_weights
 from ecorche.io.usd.write_skeleton import TimeLine, time_line, write_animation, write_skeleton
@@ -36,6 +37,12 @@ def write(path: Path, take: Take, options: WriteOptions) -> Written:
 
     A still take, one without frames, is always written as a skeleton with its meshes at bind.
     """
+    if options.usd_as == "override" and path.suffix.lower() == ".usdz":
+        raise WriteError(
+            "a package holds all it refers to, an override does not",
+            where=path,
+            remedy="Write a .usdc or .usda",
+        )
     notes: list[str] = []
     write_file(path, lambda file, target: _write_layer(file, target, take, options, notes))
     return Written(tuple(notes))
@@ -84,6 +91,11 @@ def _write_package(partial: Path, path: Path, write_layer: Callable[[Path, Path]
 
 def _write_layer(file: Path, target: Path, take: Take, options: WriteOptions, notes: list[str]) -> None:
     """Write a binary layer to ``file``, and the textures of ``target`` beside it."""
+    if options.usd_as == "override":
+        write_override(file, target, take, notes)
+        if options.tangents:
+            notes.append("an override holds no tangents: those of the asset stay")
+        return
     texture = write_textures(target, take.character)
     layer = Sdf.Layer.CreateNew(str(file))
     stage = Usd.Stage.Open(layer)
@@ -152,7 +164,7 @@ def _write_points(
     for schema, mesh, shapes, tokens in zip(
         scene.schemas, character.meshes, scene.shapes, scene.tokens, strict=True
     ):
-        keep_binding(schema, mesh, skeleton_path, tokens, shapes)
+        keep_binding(schema.GetPrim(), mesh, skeleton_path, tokens, shapes)
     codes = line.codes(take.frames.times)
     write_frames(stage.GetRootLayer(), scene.schemas, character.meshes, take.frames, codes, tangents, notes)
 

@@ -31,18 +31,18 @@ BYTES_BETWEEN_SAVES = 64_000_000
 
 
 def keep_binding(
-    schema: Any, mesh: SkinnedMesh, skeleton: Any, tokens: Sequence[str], shapes: list[Any]
+    prim: Any, mesh: SkinnedMesh, skeleton: Any, tokens: Sequence[str], shapes: list[Any]
 ) -> None:
     """Keep on a posed mesh how it hangs on the skeleton.
 
     Args:
-        schema: The UsdGeomMesh.
+        prim: The mesh's prim.
         mesh: The mesh.
         skeleton: Path of the Skeleton prim.
         tokens: What animations call each of its blend shapes.
         shapes: Path of each of its blend shapes.
     """
-    prim, kind = schema.GetPrim(), Sdf.ValueTypeNames
+    kind = Sdf.ValueTypeNames
 
     def keep(name: str, type_name: Any, value: Any) -> None:
         prim.CreateAttribute(f"ecorche:bind:{name}", type_name, True).Set(value)
