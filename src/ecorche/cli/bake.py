@@ -65,7 +65,7 @@ def bake(
     with_muscles: bool = typer.Option(
         False,
         "--with-muscles",
-        help="USD points, NPZ: write muscles, and bones and fat if any, as meshes beside the skin.",
+        help="USD points, Alembic, NPZ: write muscles, and bones and fat if any, as meshes beside the skin.",
     ),
     usd_as: UsdAs = USD_AS,
     morph_targets: int = MORPH_TARGETS,
@@ -202,9 +202,9 @@ def _require_room_for_muscles(output: Path, usd_as: UsdAs, without: bool) -> Non
     suffix = output.suffix.lower()
     if without:
         remedy = "Leave out --without-muscles"
-    elif suffix not in (".usd", ".usda", ".usdc", ".usdz", ".npz"):
-        remedy = "Write .usdc or .npz"
-    elif suffix != ".npz" and usd_as is not UsdAs.points:
+    elif suffix not in (".usd", ".usda", ".usdc", ".usdz", ".npz", ".abc"):
+        remedy = "Write .usdc, .abc or .npz"
+    elif suffix not in (".npz", ".abc") and usd_as is not UsdAs.points:
         remedy = "Leave out --usd-as: muscles are written as points"
     else:
         return

@@ -7,7 +7,8 @@ A format module offers what it can of
     read_mesh(path) -> Mesh
     write_take(path, take, options) -> Written
 
-and raises `ReadError` or `WriteError` with one clear message. Modules are imported when used.
+and raises `ReadError` or `WriteError` with one clear message. One that needs another program offers
+``require_program(path, error)``, which raises where there is none. Modules are imported when used.
 """
 
 from __future__ import annotations
@@ -44,6 +45,8 @@ MODULES: dict[str, str] = {
     ".wrl": "x3d",
     ".pc2": "pc2",
     ".npz": "npz",
+    ".fbx": "fbx",
+    ".abc": "alembic",
 }
 """Suffix to module of this package."""
 
@@ -95,6 +98,8 @@ def module_for(path: str | os.PathLike[str], ability: str, error: type[EcorcheEr
     if suffix in MODULES:
         module = importlib.import_module(f"ecorche.io.{MODULES[suffix]}")
         if hasattr(module, ability):
+            if hasattr(module, "require_program"):
+                module.require_program(path, error)
             return module
     able = [
         known

@@ -213,7 +213,7 @@ class _PlacedFrames:
         frame, points, normals = self._frames[index], [], []
         for number, prim in enumerate(self._prims):
             place = self._space.ours_from_stage @ world_from_prim(prim, self._codes[index])
-            back = np.linalg.inv(place)
+            back = np.asarray(np.linalg.inv(place), np.float64)
             points.append(move_points(back, frame.points[number]))
             normal, order = frame.normals[number], self._corners[number]
             if normal is not None:
