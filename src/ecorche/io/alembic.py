@@ -20,7 +20,7 @@ __all__ = ["require_program", "write_take"]
 
 
 def write_take(path: Path, take: Take, options: WriteOptions) -> Written:
-    """Write all meshes of a take as Alembic, in metres, +Y up: muscles, bones and fat too where it has any."""
+    """Write all meshes of a take as Alembic, in metres, +Y up; muscles, bones and fat too if it has any."""
     frames = frames_of(take)
     rate, even = rate_of(frames.times)
     rate /= take.samples

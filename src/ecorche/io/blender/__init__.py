@@ -31,7 +31,15 @@ def run_blender(script: str, *arguments: object, where: Path, error: type[Ecorch
     """
     command = [*_blender(where, error, Path(__file__).with_name(f"{script}.py")), *map(str, arguments)]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=LONGEST)
+        done = subprocess.run(
+            command,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=LONGEST,
+            # its FBX writer orders what it writes by hashes, which else differ from run to run
+            env={**os.environ, "PYTHONHASHSEED": "0"},
+        )
     except subprocess.TimeoutExpired as late:
         raise error(f"Blender did not end within {LONGEST:.0f} s", where=where) from late
     except OSError as refused:
