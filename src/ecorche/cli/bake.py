@@ -68,6 +68,9 @@ def bake(
         help="USD points, Alembic, NPZ: write muscles, and bones and fat if any, as meshes beside the skin.",
     ),
     usd_as: UsdAs = USD_AS,
+    usd_clips: int = typer.Option(
+        0, min=0, help="USD points: value clips of so many frames each, in a folder beside; 0: one file."
+    ),
     morph_targets: int = MORPH_TARGETS,
     tangents: bool = TANGENTS,
     mesh: str | None = MESH,
@@ -101,6 +104,8 @@ def bake(
 
     require_folder(output)
     module_for(output, "write_take", WriteError)
+    if usd_clips and output.suffix.lower() not in (".usd", ".usda", ".usdc"):
+        raise WriteError("only USD has clips", where="--usd-clips", remedy="Write .usdc or .usda")
     if with_muscles:
         _require_room_for_muscles(output, usd_as, without_muscles)
     use_threads(threads)
@@ -144,7 +149,11 @@ def bake(
 
         take = with_finer_skin(take)
     options = WriteOptions(
-        usd_as=usd_as.value, morph_targets=morph_targets, mesh=mesh or subject.body, tangents=tangents
+        usd_as=usd_as.value,
+        morph_targets=morph_targets,
+        mesh=mesh or subject.body,
+        tangents=tangents,
+        usd_clips=usd_clips,
     )
     started = time.perf_counter()
     with progress_bar() as bar:

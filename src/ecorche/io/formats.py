@@ -68,18 +68,22 @@ class WriteOptions:
         mesh: For formats that hold one mesh: which, by name; None takes the body.
         tangents: Write tangents for normal maps where a mesh has texture coordinates: in glTF at bind,
             in USD points and NPZ a corner in every frame.
+        usd_clips: Frames a value clip of USD points; 0 writes one file.
     """
 
     usd_as: str = "points"
     morph_targets: int = 32
     mesh: str | None = None
     tangents: bool = False
+    usd_clips: int = 0
 
     def __post_init__(self) -> None:
         if self.usd_as not in USD_AS:
             raise WriteError(
                 f"there is no way {self.usd_as!r} to write USD", remedy=suggestion(self.usd_as, USD_AS)
             )
+        if self.usd_clips < 0:
+            raise WriteError(f"{self.usd_clips} frames a clip were asked for", remedy="Give 1 or more")
         if self.morph_targets < 0:
             raise WriteError(f"{self.morph_targets} morph targets were asked for", remedy="Give 0 or more")
 
