@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
 import shutil
@@ -15,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from conftest import ROOT
+from conftest import ROOT, skip_or_fail
 from ecorche.body.payload import payload_type
 
 FENCED = re.compile(r"^```(\w+)(?: +([^\n]+))?\n(.*?)^```$", flags=re.MULTILINE | re.DOTALL)
@@ -120,6 +121,21 @@ def test_the_page_on_browsers_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         "update",
     ):
         assert re.search(rf"\b{name}\b", declared), name
+
+
+def test_the_page_on_pipelines_runs_and_says_what_it_shows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    python = os.environ.get("ECORCHE_BPY", str(ROOT / ".venv-bpy" / "bin" / "python"))
+    if not Path(python).exists():
+        skip_or_fail("no Blender: set ECORCHE_BPY to a Python that has bpy")
+    monkeypatch.setenv("ECORCHE_BLENDER_PYTHON", python)
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    commands = _follow((ROOT / "docs" / "pipeline.md").read_text(), tmp_path)
+    assert len(commands) == 10
+    for made in ("layers.usdc", "shot.usda", "clips.usdc", "again.glb", "curl.fbx", "curl.abc"):
+        assert (tmp_path / made).stat().st_size > 500, made
 
 
 def test_the_page_on_muscles_runs_and_says_what_it_shows(

@@ -1,4 +1,4 @@
-"""Muscles, bones and fat beside the skin in USD: which prims, of which kind, and how they move."""
+"""Muscles, bones and fat beside the skin in USD: which prims, of what kind and purpose, and their motion."""
 
 from __future__ import annotations
 

@@ -65,9 +65,12 @@ def bake(
     with_muscles: bool = typer.Option(
         False,
         "--with-muscles",
-        help="USD points, NPZ: write muscles, and bones and fat if any, as meshes beside the skin.",
+        help="USD points, Alembic, NPZ: write muscles, and bones and fat if any, as meshes beside the skin.",
     ),
     usd_as: UsdAs = USD_AS,
+    usd_clips: int = typer.Option(
+        0, min=0, help="USD points: value clips of so many frames each, in a folder beside; 0: one file."
+    ),
     morph_targets: int = MORPH_TARGETS,
     tangents: bool = TANGENTS,
     mesh: str | None = MESH,
@@ -108,6 +111,8 @@ def bake(
 
     require_folder(output)
     module_for(output, "write_take", WriteError)
+    if usd_clips and output.suffix.lower() not in (".usd", ".usda", ".usdc"):
+        raise WriteError("only USD has clips", where="--usd-clips", remedy="Write .usdc or .usda")
     if with_muscles:
         _require_room_for_muscles(output, usd_as, without_muscles)
     job = farm_job(split, part, stitch)
@@ -152,7 +157,11 @@ def bake(
 
         take = with_finer_skin(take)
     options = WriteOptions(
-        usd_as=usd_as.value, morph_targets=morph_targets, mesh=mesh or subject.body, tangents=tangents
+        usd_as=usd_as.value,
+        morph_targets=morph_targets,
+        mesh=mesh or subject.body,
+        tangents=tangents,
+        usd_clips=usd_clips,
     )
     started = time.perf_counter()
     if job is not None and not job.stitch:
@@ -221,9 +230,9 @@ def _require_room_for_muscles(output: Path, usd_as: UsdAs, without: bool) -> Non
     suffix = output.suffix.lower()
     if without:
         remedy = "Leave out --without-muscles"
-    elif suffix not in (".usd", ".usda", ".usdc", ".usdz", ".npz"):
-        remedy = "Write .usdc or .npz"
-    elif suffix != ".npz" and usd_as is not UsdAs.points:
+    elif suffix not in (".usd", ".usda", ".usdc", ".usdz", ".npz", ".abc"):
+        remedy = "Write .usdc, .abc or .npz"
+    elif suffix not in (".npz", ".abc") and usd_as is not UsdAs.points:
         remedy = "Leave out --usd-as: muscles are written as points"
     else:
         return

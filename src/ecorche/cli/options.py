@@ -25,6 +25,7 @@ class UsdAs(StrEnum):
 
     points = "points"
     skeleton = "skeleton"
+    override = "override"
 
 
 class Processor(StrEnum):
@@ -36,7 +37,11 @@ class Processor(StrEnum):
 
 
 # what a file format lets one choose; the verbs that write files share these
-USD_AS: Any = typer.Option(UsdAs.points, "--usd-as", help="USD: point samples, or skeleton and blend shapes.")
+USD_AS: Any = typer.Option(
+    UsdAs.points,
+    "--usd-as",
+    help="USD: point samples, skeleton and blend shapes, or point samples over the character's own USD file.",
+)
 MORPH_TARGETS: Any = typer.Option(32, min=0, max=256, help="glTF: at most this many morph targets.")
 TANGENTS: Any = typer.Option(
     False, "--tangents", help="glTF, USD, NPZ: write tangents too, where a mesh has texture coordinates."

@@ -280,3 +280,18 @@ def _mesh(path: Path, stage: Any) -> Mesh:
             [mesh.face_indices + np.int32(start) for mesh, start in zip(meshes, borders, strict=False)]
         ).astype(np.int32),
     )
+
+
+def names_by_prim(path: Path) -> dict[str, dict[str, str]]:
+    """Names of joints and meshes by the names of their prims, or the last part of their joint paths."""
+    joints: dict[str, str] = {}
+    meshes: dict[str, str] = {}
+    stage = open_stage(path)
+    for prim in stage.Traverse():
+        if prim.IsA(UsdGeom.Mesh):
+            meshes[prim.GetName()] = prim_title(prim)
+        elif prim.IsA(UsdSkel.Skeleton):
+            skeleton = UsdSkel.Skeleton(prim)
+            tokens = [str(token).rsplit("/", 1)[-1] for token in skeleton.GetJointsAttr().Get()]
+            joints.update(zip(tokens, skeleton.GetJointNamesAttr().Get() or tokens, strict=True))
+    return {"joints": joints, "meshes": meshes}
