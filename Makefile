@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMPS := .cache/stamps
 
-.PHONY: help demo test tests test-oldest bench pictures extraction-pictures line-pictures line-cases fat-pictures skin-pictures docs lint clean
+.PHONY: help demo test tests test-oldest bench pictures extraction-pictures line-pictures line-cases fat-pictures skin-pictures docs handbook lint clean
 .DEFAULT_GOAL := help
 
 help:  ## this list
@@ -54,6 +54,9 @@ skin-pictures: $(STAMPS)/python  ## skin plain, over muscles, over fascia and wi
 
 docs: $(STAMPS)/python  ## regenerate what the docs hold of generated text
 	$(BIN)/python -m ecorche.document.schema
+
+handbook: $(STAMPS)/python  ## the handbook as a static site in out/handbook; pictures that are done are kept
+	$(BIN)/python -m handbook.build out/handbook
 
 clean:  ## remove environments and outputs
 	rm -rf $(VENV) .venv-bpy .venv-engines .venv-oldest .cache out tests/web/node_modules

@@ -99,6 +99,15 @@ def test_the_readme_tour_runs(data: Path, tmp_path: Path, monkeypatch: pytest.Mo
         assert (tmp_path / made).stat().st_size > 1000, made
 
 
+def test_the_tutorial_runs_in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("pyvista")
+    monkeypatch.chdir(tmp_path)
+    commands = _follow((ROOT / "docs" / "tutorial.md").read_text(), tmp_path)
+    assert len(commands) == 11
+    for made in ("muscles.png", "flexed.png", "arm.usdc", "arm.glb", "sheet.png", "hero.png"):
+        assert (tmp_path / made).stat().st_size > 10_000, made
+
+
 def test_the_page_on_muscles_runs_and_says_what_it_shows(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -214,7 +223,7 @@ def test_options_that_pages_name_exist() -> None:
 
     verbs = get_command(app).commands  # type: ignore[attr-defined]
     known = {verb: {o for p in c.params for o in p.opts} | {"--help"} for verb, c in verbs.items()}
-    for page in [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]:
+    for page in [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]:
         text = page.read_text()
         for verb, rest in re.findall(r"^\s*(?:\$ )?ecorche (\w+)(.*?)(?:#.*)?$", text, flags=re.MULTILINE):
             assert set(re.findall(r"(?<!\S)--?[a-z][a-z-]*", rest)) <= known[verb], (
@@ -225,7 +234,7 @@ def test_options_that_pages_name_exist() -> None:
 
 
 def test_links_lead_somewhere() -> None:
-    for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")]:
+    for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")]:
         for link in re.findall(r"\]\(([^)#:]+)\)", page.read_text()):
             assert (page.parent / link).exists(), f"{page.name}: {link}"
 
