@@ -41,6 +41,7 @@ def build(output: Path, room: Darkroom | None) -> int:
     """
     if missing := unlisted(ROOT / "docs"):
         raise PageError(f"pages without a place in handbook/navigation.py: {', '.join(missing)}")
+    output = output.resolve()  # the generator takes paths from its own file
     output.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=output.parent, prefix=".handbook-") as scratch:
         pages, site = Path(scratch) / "pages", Path(scratch) / "site"

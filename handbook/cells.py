@@ -13,4 +13,5 @@ def as_code(text: str) -> str:
 
 def as_cell(text: str) -> str:
     """Words: what Markdown would take for marks is escaped."""
-    return re.sub(r"([|*_<>\[\]`])", r"\\\1", " ".join(text.split()))
+    plain = " ".join(text.split()).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return re.sub(r"([|*_\[\]`])", r"\\\1", plain)

@@ -82,7 +82,7 @@ GALLERY = (
     _pose(
         "walk",
         "A step of a walk that goes on and on.",
-        "--sheet 4 --layers result --view side --size 200x340",
+        "--sheet 6 --layers result --view side --size 180x320",
     ),
     _pose(
         "line_cases",
