@@ -108,6 +108,33 @@ def test_the_tutorial_runs_in_an_empty_folder(tmp_path: Path, monkeypatch: pytes
         assert (tmp_path / made).stat().st_size > 10_000, made
 
 
+def test_commands_that_stand_by_themselves_run(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Indented commands of pages that need no more than a person and a motion, in one folder, once each."""
+    monkeypatch.chdir(tmp_path)
+    shutil.copy(data / "human" / "male_average_cmu_mb.glb", tmp_path / "man.glb")
+    shutil.copy(data / "human" / "male_average_cmu_mb.glb", tmp_path / "creature.glb")
+    _shortened(data / "cmu" / "02_01.bvh", tmp_path / "walk.bvh", frames=12)
+    keyframes = (ROOT / "docs" / "keyframes.md").read_text()
+    nod = re.search(r"^    # a nod.*?(?=^\S)", keyframes, flags=re.MULTILINE | re.DOTALL)
+    assert nod is not None
+    (tmp_path / "nod.pose").write_text(re.sub(r"^    ", "", nod[0], flags=re.MULTILINE))
+    (tmp_path / "names.json").write_text('{"LeftUpLeg": "l_hip"}')
+    first = {"index.md": 2, "rig-file.md": 5, "keyframes.md": 1, "guide.md": 1}
+    ran: list[str] = []
+    for page, count in first.items():
+        shown = re.findall(
+            r"^    (ecorche .*?)(?:\s+#.*)?$", (ROOT / "docs" / page).read_text(), re.MULTILINE
+        )
+        ran += [command for command in shown[:count] if command not in ran]
+    lines = (ROOT / "docs" / "action_lines.md").read_text()
+    ran += re.findall(r"^    (ecorche activation .*?)(?:\s+#.*)?$", lines, flags=re.MULTILINE)
+    assert len(ran) == 10
+    for command in ran:
+        _command(command)
+
+
 def test_the_page_on_muscles_runs_and_says_what_it_shows(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
