@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMPS := .cache/stamps
 
-.PHONY: help demo test tests web blender blender-wheels test-oldest bench pictures extraction-pictures line-pictures line-cases fat-pictures skin-pictures docs lint clean
+.PHONY: help demo test tests web blender blender-wheels test-oldest bench pictures extraction-pictures line-pictures line-cases fat-pictures skin-pictures docs handbook lint clean
 .DEFAULT_GOAL := help
 
 help:  ## this list
@@ -62,6 +62,9 @@ blender-wheels: $(STAMPS)/python  ## the same with all that it needs, for this c
 
 docs: $(STAMPS)/python  ## regenerate what the docs hold of generated text
 	$(BIN)/python -m ecorche.document.schema
+
+handbook: $(STAMPS)/python  ## the handbook as a static site in out/handbook; pictures that are done are kept
+	$(BIN)/python -m handbook.build out/handbook
 
 clean:  ## remove environments and outputs
 	rm -rf $(VENV) .venv-bpy .venv-bpy5 .venv-engines .venv-oldest .cache out tests/web/node_modules web/node_modules src/ecorche/web/dist

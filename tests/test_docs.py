@@ -138,6 +138,42 @@ def test_the_page_on_pipelines_runs_and_says_what_it_shows(
         assert (tmp_path / made).stat().st_size > 500, made
 
 
+def test_the_tutorial_runs_in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("pyvista")
+    monkeypatch.chdir(tmp_path)
+    commands = _follow((ROOT / "docs" / "tutorial.md").read_text(), tmp_path)
+    assert len(commands) == 11
+    for made in ("muscles.png", "flexed.png", "arm.usdc", "arm.glb", "sheet.png", "hero.png"):
+        assert (tmp_path / made).stat().st_size > 10_000, made
+
+
+def test_commands_that_stand_by_themselves_run(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Indented commands of pages that need no more than a person and a motion, in one folder, once each."""
+    monkeypatch.chdir(tmp_path)
+    shutil.copy(data / "human" / "male_average_cmu_mb.glb", tmp_path / "man.glb")
+    shutil.copy(data / "human" / "male_average_cmu_mb.glb", tmp_path / "creature.glb")
+    _shortened(data / "cmu" / "02_01.bvh", tmp_path / "walk.bvh", frames=12)
+    keyframes = (ROOT / "docs" / "keyframes.md").read_text()
+    nod = re.search(r"^    # a nod.*?(?=^\S)", keyframes, flags=re.MULTILINE | re.DOTALL)
+    assert nod is not None
+    (tmp_path / "nod.pose").write_text(re.sub(r"^    ", "", nod[0], flags=re.MULTILINE))
+    (tmp_path / "names.json").write_text('{"LeftUpLeg": "l_hip"}')
+    first = {"index.md": 2, "rig-file.md": 5, "keyframes.md": 1, "guide.md": 1}
+    ran: list[str] = []
+    for page, count in first.items():
+        shown = re.findall(
+            r"^    (ecorche .*?)(?:\s+#.*)?$", (ROOT / "docs" / page).read_text(), re.MULTILINE
+        )
+        ran += [command for command in shown[:count] if command not in ran]
+    lines = (ROOT / "docs" / "action_lines.md").read_text()
+    ran += re.findall(r"^    (ecorche activation .*?)(?:\s+#.*)?$", lines, flags=re.MULTILINE)
+    assert len(ran) == 10
+    for command in ran:
+        _command(command)
+
+
 def test_the_page_on_muscles_runs_and_says_what_it_shows(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -264,7 +300,7 @@ def test_options_that_pages_name_exist() -> None:
 
     verbs = get_command(app).commands  # type: ignore[attr-defined]
     known = {verb: {o for p in c.params for o in p.opts} | {"--help"} for verb, c in verbs.items()}
-    for page in [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]:
+    for page in [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]:
         text = page.read_text()
         for verb, rest in re.findall(r"^\s*(?:\$ )?ecorche (\w+)(.*?)(?:#.*)?$", text, flags=re.MULTILINE):
             assert set(re.findall(r"(?<!\S)--?[a-z][a-z-]*", rest)) <= known[verb], (
@@ -275,7 +311,7 @@ def test_options_that_pages_name_exist() -> None:
 
 
 def test_links_lead_somewhere() -> None:
-    for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")]:
+    for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")]:
         for link in re.findall(r"\]\(([^)#:]+)\)", page.read_text()):
             assert (page.parent / link).exists(), f"{page.name}: {link}"
 
