@@ -10,6 +10,7 @@ from ecorche.base.files import whole_file
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "benchmarks" / "RESULTS.md"
 README = ROOT / "README.md"
+FARM = ROOT / "docs" / "farm.md"
 
 SKINNING = {
     "**Ecorche, linear**": "**Ecorche**, linear skinning, a million vertices",
@@ -65,14 +66,28 @@ def table(results: str) -> str:
     return "\n".join(lines)
 
 
+def farm_tables(results: str) -> str:
+    """What the page on farms shows of a results file's text: all but the title."""
+    found = re.search(r"^## Shots on a farm\n(.*?)(?=^<!-- section|\Z)", results, re.MULTILINE | re.DOTALL)
+    return "not measured yet" if found is None else found[1].strip()
+
+
 def update() -> None:
     """Put the table between the README's markers."""
-    text = README.read_text(encoding="utf-8")
+    _fill(README, table(RESULTS.read_text(encoding="utf-8")))
+
+
+def update_farm() -> None:
+    """Put what farms cost between the markers of their page."""
+    _fill(FARM, farm_tables(RESULTS.read_text(encoding="utf-8")))
+
+
+def _fill(page: Path, shown: str) -> None:
     filled = re.sub(
         r"(<!-- results -->\n).*?(<!-- /results -->)",
-        lambda found: f"{found[1]}{table(RESULTS.read_text(encoding='utf-8'))}\n{found[2]}",
-        text,
+        lambda found: f"{found[1]}{shown}\n{found[2]}",
+        page.read_text(encoding="utf-8"),
         flags=re.DOTALL,
     )
-    with whole_file(README) as path:
+    with whole_file(page) as path:
         path.write_text(filled, encoding="utf-8")

@@ -41,6 +41,7 @@ SECTIONS = (
     "springs",
     "crowds",
     "crowd_detail",
+    "farm",
 )
 """Modules of this package in the order of the report; each has a function ``section() -> str``."""
 
@@ -74,6 +75,7 @@ def main() -> None:
     with whole_file(RESULTS) as path:
         path.write_text("\n".join(text), encoding="utf-8")
     readme.update()
+    readme.update_farm()
     print(f"written: {RESULTS.relative_to(Path.cwd()) if RESULTS.is_relative_to(Path.cwd()) else RESULTS}")
 
 

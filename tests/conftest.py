@@ -12,6 +12,8 @@ import pytest
 from hypothesis import settings
 
 from ecorche.cli import main as cli
+from farm_people import stage as stage
+from farm_people import wholes as wholes
 
 # the same examples in every run, however busy the machine is
 settings.register_profile("ecorche", deadline=None, derandomize=True)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import ROOT
+ROOT = Path(__file__).resolve().parent.parent
 
 
 @pytest.fixture(scope="session")
@@ -39,3 +39,15 @@ def start(*arguments: object, **environment: str) -> subprocess.Popen[str]:
         text=True,
         env={**os.environ, "PYTHONPATH": path, "NO_COLOR": "1", **environment},
     )
+
+
+@pytest.fixture(scope="session")
+def wholes(stage: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Both shots as `ecorche bake` makes them."""
+    folder = tmp_path_factory.mktemp("wholes")
+    shot = ("bake", stage / "man.ecorche", "-m", stage / "walk.bvh", "-q")
+    for name, options in (("short", ("20-24",)), ("long", ("20-83", "--coupling", "height_field"))):
+        command = start(*shot, "--frames", *options, "-o", folder / f"{name}.npz")
+        _, errors = command.communicate()
+        assert command.returncode == 0, errors
+    return folder

@@ -14,12 +14,10 @@ from pathlib import Path
 import pytest
 
 from conftest import ROOT, Command
-from farm_people import stage as stage
 from farm_people import start
-from test_shots import LIST, in_work, poison, require_only_poison, wholes
+from test_shots import LIST, in_work, poison, require_only_poison
 
 pytest.importorskip("distributed")
-__all__ = ["stage", "wholes"]
 
 
 @pytest.fixture
@@ -71,6 +69,29 @@ def test_two_workers_of_which_one_is_killed_give_the_bytes_of_a_local_bake(
     assert command.returncode == 0, errors
     assert "2 shots in" in said
     assert (folder / "short – κοντό.npz").read_bytes() == (wholes / "short.npz").read_bytes()
+    require_only_poison(folder / "long.npz", wholes / "long.npz", 5)
+
+
+def test_a_scheduler_that_dies_is_told_and_the_rest_is_done_elsewhere(
+    stage: Path, tmp_path: Path, wholes: Path, scheduler: tuple[str, list[subprocess.Popen[bytes]]]
+) -> None:
+    address, processes = scheduler
+    processes.append(worker(address, "--nthreads", 1, "--death-timeout", 1))
+    listed, folder = tmp_path / "list.toml", tmp_path / "list"
+    listed.write_text(LIST.format(stage=stage), encoding="utf-8")
+    command = start("shots", listed, "--cluster", address)
+    at_work = in_work(folder, "long.npz", 16)
+    processes[0].kill()
+    at_work.send_signal(signal.SIGKILL)
+    poison(folder, "long.npz", 5, 64)
+    _, errors = command.communicate()
+    assert command.returncode == 1, errors
+    assert "the scheduler went away" in errors
+    assert "give --resume: what is finished is kept" in errors
+    command = start("shots", listed, "--resume")
+    said, errors = command.communicate()
+    assert command.returncode == 0, errors
+    assert "1 shot in" in said
     require_only_poison(folder / "long.npz", wholes / "long.npz", 5)
 
 

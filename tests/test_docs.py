@@ -251,6 +251,31 @@ def test_the_page_on_crowds_runs(data: Path, tmp_path: Path, monkeypatch: pytest
         assert (tmp_path / made).stat().st_size > 10_000
 
 
+def test_the_page_on_farms_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    page = (ROOT / "docs" / "farm.md").read_text()
+    assert len(_follow(page, tmp_path)) == 10
+    made = sorted(path.name for path in (tmp_path / "dailies").glob("[!.]*"))
+    assert made == ["curl, calm.usdc", "curl, fascia.usdc", "curl, tense – 緊張.npz"]
+    assert (tmp_path / "curl.usdc").stat().st_size > 1_000_000
+    assert not (tmp_path / "curl.usdc.parts").exists()
+    by_csv, by_toml = (_command(f"ecorche shots shots.{kind} -o here --dry-run") for kind in ("csv", "toml"))
+    assert by_csv == by_toml
+
+
+def test_the_page_on_farms_shows_what_was_measured() -> None:
+    from benchmarks.readme import farm_tables
+
+    results = (ROOT / "benchmarks" / "RESULTS.md").read_text()
+    shown = re.search(
+        r"<!-- results -->\n(.*?)\n<!-- /results -->", (ROOT / "docs" / "farm.md").read_text(), re.DOTALL
+    )
+    assert shown is not None
+    assert shown[1] == farm_tables(results)
+    assert shown[1].count("| 160 muscles |") == 2
+
+
 def test_pictures_of_pages_are_small_and_made_by_the_pages_own_commands() -> None:
     shown = []
     for page in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))):

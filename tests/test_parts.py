@@ -24,7 +24,6 @@ from ecorche.farm.parts import (
     stitched,
 )
 from ecorche.io.formats import write_take
-from farm_people import stage as stage
 
 
 @pytest.mark.parametrize(

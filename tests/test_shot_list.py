@@ -12,7 +12,6 @@ from ecorche.cli.bake_options import bake_options, shot_options
 from ecorche.cli.dynamics import Swing
 from ecorche.errors import EcorcheError
 from ecorche.farm.shot_list import read_shots
-from farm_people import stage as stage
 
 TOML = """
 [defaults]

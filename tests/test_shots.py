@@ -11,14 +11,12 @@ from pathlib import Path
 
 import numpy as np
 import psutil
-import pytest
 
 from conftest import Command
 from ecorche.base.files import readable_write_errors
 from ecorche.farm.job import Job, Report
 from ecorche.farm.pool import Pool
 from ecorche.farm.schedule import Told, run_jobs
-from farm_people import stage as stage
 from farm_people import start
 
 LIST = """
@@ -73,18 +71,6 @@ def require_only_poison(baked: Path, whole: Path, frame: int) -> None:
         points, expected = ours["points"], theirs["points"].copy()
     expected[frame] = 7.0
     np.testing.assert_array_equal(points, expected)
-
-
-@pytest.fixture(scope="session")
-def wholes(stage: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Both shots as `ecorche bake` makes them."""
-    folder = tmp_path_factory.mktemp("wholes")
-    shot = ("bake", stage / "man.ecorche", "-m", stage / "walk.bvh", "-q")
-    for name, options in (("short", ("20-24",)), ("long", ("20-83", "--coupling", "height_field"))):
-        command = start(*shot, "--frames", *options, "-o", folder / f"{name}.npz")
-        _, errors = command.communicate()
-        assert command.returncode == 0, errors
-    return folder
 
 
 def test_a_killed_worker_and_a_killed_scheduler_cost_nothing_that_was_finished(

@@ -8,6 +8,7 @@ import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
+from functools import cache
 from pathlib import Path
 from types import NoneType
 from typing import Any, get_args, get_type_hints
@@ -83,6 +84,7 @@ class BakeOption:
         return number
 
 
+@cache
 def bake_options() -> dict[str, BakeOption]:
     """All options by their names in a list."""
     found, kinds = {}, get_type_hints(bake)

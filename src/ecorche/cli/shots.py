@@ -6,6 +6,7 @@ import os
 import time
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -77,7 +78,8 @@ def shots(
             where=folder,
             remedy="Give --resume to do only what is missing, or --again to bake them anew",
         )
-    left = [job for job in jobs if again or job not in finished]
+    there = {job.shot for job in finished}
+    left = [job for job in jobs if again or job.shot not in there]
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     count = min(workers or cores, max(1, len(left) if split is None else cores))
     each = threads or (max(1, cores // count) if cluster is None else 1)
@@ -129,6 +131,7 @@ def _job(shot: Shot, home: Path, folder: Path) -> Job:
     return Job(shot.name, "bake", home, options, digest=digest_of(command_line(options), files))
 
 
+@cache
 def _named_character(path: Path) -> Path | None:
     """The character that a rig names, where it is there."""
     if path.suffix.lower() != ".ecorche":

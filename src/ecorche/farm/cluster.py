@@ -76,7 +76,7 @@ class Cluster:
                 threads_per_worker=1,
                 processes=True,
                 memory_limit=memory or 0,
-                dashboard_address=None,
+                dashboard_address="127.0.0.1:0",
             )
             address = self._own.scheduler_address
         try:
@@ -138,7 +138,7 @@ class Cluster:
 
     def room(self) -> int:
         """How many more jobs it takes: two a worker, so that none waits for its next."""
-        return max(0, 2 * max(1, len(self._client.scheduler_info(n_workers=-1)["workers"])) - len(self._jobs))
+        return max(0, 2 * max(1, len(self._client.nthreads())) - len(self._jobs))
 
     def start(self, job: Job) -> None:
         """Have a job done by whichever worker is free."""

@@ -53,12 +53,14 @@ class Report:
     Attributes:
         lines: What it said.
         seconds: How long it took.
+        core_seconds: How long processors worked for it.
         peak: The most memory that its worker has ever had [bytes].
         worker: Machine and process.
     """
 
     lines: tuple[str, ...]
     seconds: float
+    core_seconds: float
     peak: int
     worker: str
 
@@ -112,7 +114,7 @@ class Runner(Protocol):
 
 def attempt(work: Work, job: Job) -> Report | Failure:
     """Do a job in this process; errors become words, as not every error can travel."""
-    began, worker = time.perf_counter(), f"{platform.node()}:{os.getpid()}"
+    began, worked, worker = time.perf_counter(), time.process_time(), f"{platform.node()}:{os.getpid()}"
     if job.version != __version__:
         return Failure(
             f"the worker {worker} has ecorche {__version__}, {job.version} is wanted: install the same there",
@@ -124,7 +126,8 @@ def attempt(work: Work, job: Job) -> Report | Failure:
         if os.environ.get("ECORCHE_DEBUG") == "1":
             raise
         return failure(error)
-    return Report(lines, time.perf_counter() - began, peak_memory(), worker)
+    seconds, core_seconds = time.perf_counter() - began, time.process_time() - worked
+    return Report(lines, seconds, core_seconds, peak_memory(), worker)
 
 
 def failure(error: Exception) -> Failure:
