@@ -201,7 +201,7 @@ def test_an_output_folder_that_does_not_exist(man: Path, tmp_path: Path, refused
 
 
 def test_an_output_suffix_that_nobody_writes(man: Path, tmp_path: Path, refused: Callable[..., str]) -> None:
-    assert ".usdc" in refused("bake", man, "-o", tmp_path / "out.fbx")
+    assert ".usdc" in refused("bake", man, "-o", tmp_path / "out.max")
 
 
 @pytest.fixture

@@ -88,7 +88,15 @@ def test_a_clip_of_an_fbx_moves_others(tmp_path: Path, blender: str) -> None:
     written = write_take(tmp_path / "tube.fbx", Take(replace(character, motions=(motion, still))))
     assert any("left out: 'hold it'" in note for note in written.notes)
     found = read_motion(tmp_path / "tube.fbx", "bend it")
-    assert found.frame_count == motion.frame_count
+    np.testing.assert_allclose(found.times, motion.times, atol=1e-6)
+    # frames of a pause, and those after a late start, are all there
+    pause = replace(bending(character, 9), times=0.5 + np.arange(9) / 24.0)
+    pause.local[3:7] = pause.local[3]
+    write_take(tmp_path / "pause.fbx", Take(replace(character, motions=(pause,))))
+    found = read_motion(tmp_path / "pause.fbx")
+    np.testing.assert_allclose(found.times, pause.times, atol=1e-6)
+    assert np.array_equal(found.local[6], found.local[3])
+    assert np.abs(found.local[7] - found.local[6]).max() > 1e-3
     (tmp_path / "text.fbx").write_text("; FBX 6.1.0 project file")
     with pytest.raises(ReadError, match="is not binary FBX"):
         read_character(tmp_path / "text.fbx")

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ecorche.base.files import whole_file
 from ecorche.base.names import suggestion
@@ -84,7 +85,9 @@ def _named(character: Character, others: list[Motion], names: dict[str, Any], pa
     # without an action what Blender writes is one pose, which is no motion
     own = list(character.motions[:1]) if names["motions"] else []
     motions = []
-    for motion, name in zip([*own, *others], names["motions"], strict=False):
+    read = zip([*own, *others], names["motions"], names["ranges"], strict=False)
+    for sparse, name, (first, last) in read:
+        motion = _every_frame(sparse, np.arange(first, last + 1) / names["rate"])
         if motion.skeleton.names != character.skeleton.names:
             notes.append(f"motion {name!r} is of other joints and left out")
             continue
@@ -104,6 +107,13 @@ def _named(character: Character, others: list[Motion], names: dict[str, Any], pa
         motions=tuple(motions),
         notes=tuple(notes),
     )
+
+
+def _every_frame(motion: Motion, times: npt.NDArray[np.float64]) -> Motion:
+    """The motion at all frames: Blender leaves out those in which nothing differs from the frame before."""
+    kept = np.maximum(np.searchsorted(motion.times, times + 1e-6, side="right") - 1, 0)
+    weights = {name: curve[kept] for name, curve in motion.morph_weights.items()}
+    return replace(motion, times=times, local=motion.local[kept], morph_weights=weights)
 
 
 def _usd_name(name: str) -> str:

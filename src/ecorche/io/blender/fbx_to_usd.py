@@ -32,6 +32,10 @@ def main() -> None:
         "meshes": [item.name for item in meshes],
         "motions": [action.name for action in actions],
         "armatures": len(armatures),
+        "ranges": [
+            [math.floor(action.frame_range[0]), math.ceil(action.frame_range[1])] for action in actions
+        ],
+        "rate": scene.render.fps / scene.render.fps_base,
     }
     (folder / "names.json").write_text(json.dumps(names), encoding="utf-8")
     for number, action in enumerate(actions or [None]):
