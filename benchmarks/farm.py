@@ -181,7 +181,7 @@ def section() -> str:
         f" {taken[2].core:.1f} s for the two; where that is less than their time by the clock, other programs"
         " had a share of the cores.",
         "",
-        f"Memory is the most that a worker ever had. It does not grow with the length of a shot: the walk of"
+        f"Memory is the most that a worker ever had. It hardly grows with the length of a shot: the walk of"
         f" {few} frames takes {less / 2**20:.0f} MiB, the same in {many:,} frames {more / 2**20:.0f} MiB.",
         "",
         "| a worker of one thread | begins a shot in | a frame | memory | disk a frame |",
