@@ -4,19 +4,19 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMPS := .cache/stamps
 
-.PHONY: help demo test tests test-oldest bench pictures extraction-pictures line-pictures line-cases fat-pictures skin-pictures docs handbook lint clean
+.PHONY: help demo test tests web blender blender-wheels test-oldest bench pictures extraction-pictures line-pictures line-cases fat-pictures skin-pictures docs handbook lint clean
 .DEFAULT_GOAL := help
 
 help:  ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 21
 
-demo: $(STAMPS)/python  ## the built-in écorché and a real person flex: a film, a picture, a USD and a glTF file in out/
+demo: $(STAMPS)/python  ## the built-in écorché and a real person flex: a film, a picture, a page, a USD and a glTF file in out/
 	@$(BIN)/python examples/demo.py out
 
-test: $(STAMPS)/python $(STAMPS)/peers  ## everything the project promises, checked
+test: $(STAMPS)/python $(STAMPS)/peers $(STAMPS)/web  ## everything the project promises, checked
 	@$(MAKE) --no-print-directory -j 2 lint tests
 
-tests: $(STAMPS)/python
+tests: $(STAMPS)/python $(STAMPS)/web
 	$(BIN)/python -m pytest -n 2 --dist worksteal -q
 
 lint: $(STAMPS)/python  ## style, types and layers
@@ -52,6 +52,14 @@ fat-pictures: $(STAMPS)/python  ## fat of a woman and a heavy man in a captured 
 skin-pictures: $(STAMPS)/python  ## skin plain, over muscles, over fascia and with fat, and skins laid over an écorché, as sheets in out/skin
 	PYTHONPATH=. $(BIN)/python examples/skin_pictures.py out/skin
 
+web: $(STAMPS)/web  ## the player for browsers, built anew where web/ has changed
+
+blender: $(STAMPS)/python  ## the Blender extension as an installable zip: out/ecorche-blender.zip
+	@$(BIN)/python tools/build-blender
+
+blender-wheels: $(STAMPS)/python  ## the same with all that it needs, for this computer's kind alone
+	@$(BIN)/python tools/build-blender --with-wheels
+
 docs: $(STAMPS)/python  ## regenerate what the docs hold of generated text
 	$(BIN)/python -m ecorche.document.schema
 
@@ -59,10 +67,15 @@ handbook: $(STAMPS)/python  ## the handbook as a static site in out/handbook; pi
 	$(BIN)/python -m handbook.build out/handbook
 
 clean:  ## remove environments and outputs
-	rm -rf $(VENV) .venv-bpy .venv-engines .venv-oldest .cache out tests/web/node_modules
+	rm -rf $(VENV) .venv-bpy .venv-bpy5 .venv-engines .venv-oldest .cache out tests/web/node_modules web/node_modules src/ecorche/web/dist
 
 $(STAMPS)/python: pyproject.toml tools/setup-python
 	@PYTHON=$(PYTHON) tools/setup-python $(VENV) --group opensim
+	@mkdir -p $(STAMPS) && touch $@
+
+# an install builds it too; this is for what has changed since
+$(STAMPS)/web: hatch_build.py tools/build-web $(STAMPS)/python $(wildcard web/*.* web/src/* web/page/*)
+	@tools/build-web
 	@mkdir -p $(STAMPS) && touch $@
 
 $(STAMPS)/oldest: pyproject.toml tools/setup-python

@@ -40,6 +40,7 @@ SECTIONS = (
     "full_body",
     "springs",
     "crowds",
+    "crowd_detail",
 )
 """Modules of this package in the order of the report; each has a function ``section() -> str``."""
 

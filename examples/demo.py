@@ -2,7 +2,8 @@
 
     python examples/demo.py [OUTPUT_FOLDER]
 
-Leaves characters, their rigs, a USD cache, a glTF file, pictures and a film, and says where.
+Leaves characters, their rigs, a USD cache, a glTF file, a page for browsers, pictures and a film, and says
+where.
 """
 
 from __future__ import annotations
@@ -42,6 +43,11 @@ def main(folder: Path) -> None:
     for note in ecorche.write_take(folder / "curl.glb", man).notes:
         print(f"          {note}")
     done(folder / "curl.glb", "the same for the web and for game engines")
+    person, rig = man.character, man.rig
+    moves = [ecorche.read_keyframes(EXAMPLES / f"{name}.pose", person.skeleton) for name in ("walk", "squat")]
+    shown = [man, *(ecorche.perform(person, move, rig=rig).take for move in moves)]
+    ecorche.write_web_page(folder / "web", shown)
+    done(folder / "web" / "index.html", "him, or 25 of him, live in a browser with WebGPU")
     held = 48
     ecorche.render_layers(
         folder / "curl.png",

@@ -148,7 +148,7 @@ def test_a_crowd_becomes_a_film_or_a_sheet(folder: Path, tmp_path: Path, ecorche
     said = ecorche(*common, "--seconds", 0.1, "--size", "160x90", "-o", tmp_path / "c.mp4")
     assert "4 members, 1 body type, 2 clips, 3 pictures" in said
     assert "ms for skin and muscles and" in said
-    assert "02_01: frames 63-327 in a loop of 2.20 s, 1.23 m/s" in said
+    assert "02_01: frames 72-336 in a loop of 2.20 s, 1.23 m/s" in said
     assert (tmp_path / "c.mp4").stat().st_size > 1000
     lod = f"{folder / 'far.glb'}@5"
     said = ecorche(*common, "--sheet", 2, "--lod", lod, "--size", "80x60", "-q", "-o", tmp_path / "sheet.png")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
 import shutil
@@ -15,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from conftest import ROOT
+from conftest import ROOT, skip_or_fail
 from ecorche.body.payload import payload_type
 
 FENCED = re.compile(r"^```(\w+)(?: +([^\n]+))?\n(.*?)^```$", flags=re.MULTILINE | re.DOTALL)
@@ -135,6 +136,44 @@ def test_commands_that_stand_by_themselves_run(
         _command(command)
 
 
+def test_the_page_on_browsers_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    page = (ROOT / "docs" / "web.md").read_text()
+    assert len(_follow(page, tmp_path)) == 3
+    named = re.findall(r"`([\w-]+\.(?:html|glb|js|d\.ts|txt))`", page)
+    assert {path.name for path in (tmp_path / "page").iterdir()} == {*named, "README.md"}
+    # the library offers what the page calls
+    declared = (tmp_path / "page" / "ecorche-player.d.ts").read_text()
+    for name in (
+        "loadFigure",
+        "requireWebGPU",
+        "Crowd",
+        "onLost",
+        "actors",
+        "play",
+        "blend",
+        "tension",
+        "update",
+    ):
+        assert re.search(rf"\b{name}\b", declared), name
+
+
+def test_the_page_on_pipelines_runs_and_says_what_it_shows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    python = os.environ.get("ECORCHE_BPY", str(ROOT / ".venv-bpy" / "bin" / "python"))
+    if not Path(python).exists():
+        skip_or_fail("no Blender: set ECORCHE_BPY to a Python that has bpy")
+    monkeypatch.setenv("ECORCHE_BLENDER_PYTHON", python)
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    commands = _follow((ROOT / "docs" / "pipeline.md").read_text(), tmp_path)
+    assert len(commands) == 10
+    for made in ("layers.usdc", "shot.usda", "clips.usdc", "again.glb", "curl.fbx", "curl.abc"):
+        assert (tmp_path / made).stat().st_size > 500, made
+
+
 def test_the_page_on_muscles_runs_and_says_what_it_shows(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -201,6 +240,17 @@ def test_the_page_on_real_time_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     )
 
 
+def test_the_page_on_crowds_runs(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("pyvista")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "moves").mkdir()
+    for clip, name in {"02_01": "walk", "02_03": "run", "13_13": "jump"}.items():
+        shutil.copy(data / "cmu" / f"{clip}.bvh", tmp_path / "moves" / f"{name}.bvh")
+    assert len(_follow((ROOT / "docs" / "crowds.md").read_text(), tmp_path)) == 5
+    for made in ("crowd.mp4", "crowd.png", "crowd.usdc"):
+        assert (tmp_path / made).stat().st_size > 10_000
+
+
 def test_pictures_of_pages_are_small_and_made_by_the_pages_own_commands() -> None:
     shown = []
     for page in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))):
@@ -209,7 +259,7 @@ def test_pictures_of_pages_are_small_and_made_by_the_pages_own_commands() -> Non
             picture = page.parent / link
             shown.append(picture.name)
             assert picture.stat().st_size < 300_000
-            made = rf"\$ ecorche render .*-o {picture.name}"
+            made = rf"\$ ecorche (?:render|crowd) .*-o {picture.name}"
             if picture.suffix == ".jpg":  # of a report, as a browser shows it
                 made = rf"    ecorche report .*-o {picture.stem}.html"
             assert re.search(rf"^{made}$", text, flags=re.MULTILINE), link

@@ -263,7 +263,7 @@ def test_oscillation_lags_behind_and_a_part_is_cut_from_the_whole(rig: Rig) -> N
 @pytest.mark.parametrize("suffix", [".usda", ".npz"])
 def test_baked_beside_the_skin(rig: Rig, tmp_path: Path, suffix: str) -> None:
     character = tube()
-    take = with_muscle_meshes(perform(character, bending(character), rig=rig).take)
+    take, _ = with_muscle_meshes(perform(character, bending(character), rig=rig).take)
     path = tmp_path / f"tube{suffix}"
     bake(path, take, lambda file, whole: write_take(file, whole, WriteOptions()))
     assert take.frames is not None

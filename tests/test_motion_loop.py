@@ -12,8 +12,10 @@ import pytest
 from characters import tube
 from crowds import CLIPS, crowd
 from ecorche.base import rotations, transforms
+from ecorche.io.formats import read_character
 from ecorche.skeleton.motion import Motion, bind_pose
 from ecorche.skeleton.motion_loop import BLEND, MotionLoop, even_clip, motion_loop
+from ecorche.skeleton.skeleton import Skeleton
 
 Floats = npt.NDArray[np.float64]
 
@@ -79,7 +81,7 @@ def test_the_period_is_found_and_what_turns_becomes_straight() -> None:
 def test_outside_the_seam_a_loop_is_the_clip(data: Path) -> None:
     clip = even_clip(_swinging(0.8, 2.7))
     loop = motion_loop(clip)
-    now, share = loop.share
+    now, share, _ = loop.share
     whole = share == 0.0
     assert whole.sum() > 0.6 * len(whole)
     assert np.array_equal(loop.motion.local[whole, 1], clip.local[now[whole], 1])
@@ -87,6 +89,37 @@ def test_outside_the_seam_a_loop_is_the_clip(data: Path) -> None:
     carried = loop.carried(values)[:, 0]
     assert np.array_equal(carried[whole], now[whole])
     assert carried[-1] == pytest.approx(carried[0])
+
+
+def test_a_clip_that_is_a_loop_already_stays_whole(data: Path) -> None:
+    """As games have them: a horse that walks, trots and runs on the spot."""
+    horse = read_character(data / "mesh2motion" / "horse-animations.glb")
+    for motion in horse.motions:
+        if motion.name in ("Walk", "Trot", "Run", "Idle"):
+            loop = motion_loop(even_clip(replace(motion, morph_weights={})))
+            # the run does not end where it began, so a little of it may be left out
+            assert loop.frames[0] <= (2 if motion.name == "Run" else 0), motion.name
+            assert loop.frames[1] == motion.frame_count - 1
+            assert loop.speed == 0.0
+
+
+def test_a_joint_that_holds_the_scene_changes_nothing() -> None:
+    clip = even_clip(_swinging(0.8, 2.7))
+    skeleton = clip.skeleton
+    bind = np.concatenate([np.eye(4)[None], skeleton.bind_local])
+    held = Skeleton(
+        ("scene", *skeleton.names),
+        np.concatenate([[-1], np.where(skeleton.parents < 0, 0, skeleton.parents + 1)]).astype(np.int32),
+        bind,
+        bind,
+        np.concatenate([np.full((1, 3), np.nan), skeleton.tails]),
+    )
+    still = np.tile(np.eye(4), (clip.frame_count, 1, 1, 1))
+    other = Motion("held", held, clip.times, np.concatenate([still, clip.local], axis=1))
+    one, two = motion_loop(clip), motion_loop(other)
+    assert two.frames == one.frames
+    assert two.speed == pytest.approx(one.speed)
+    assert np.abs(two.motion.world()[:, 1:] - one.motion.world()).max() < 1e-9
 
 
 def test_a_pose_is_a_loop_that_holds_it() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ecorche.body.bake import FRAMES_A_CHUNK, _key, bake
+from ecorche.body.bake import FRAMES_A_CHUNK, bake, take_key
 from ecorche.body.character import Character
 from ecorche.body.fat_motion import FatMotion
 from ecorche.body.perform import perform
@@ -140,7 +140,7 @@ def test_a_bake_goes_on_with_what_was_said_before_alone(character: Character) ->
 
     def key(maps: dict[str, Any] | None = None, **said: Any) -> str:
         rig = soft_rig(character, maps, **said)
-        return _key(perform(character, motion, rig=rig, dynamics="fat").take)
+        return take_key(perform(character, motion, rig=rig, dynamics="fat").take)
 
     same = key()
     assert key() == same

@@ -1,7 +1,8 @@
 """One family of exceptions; every message says what is wrong, where, and how to mend it.
 
-The command line prints the message and exits with code 2; Python users catch `EcorcheError`
-or one of its children. No other exception should reach a user because of bad input.
+The command line prints the message and exits with code 2, or 1 where frames failed or are missing; Python
+users catch `EcorcheError` or one of its children. No other exception should reach a user because of bad
+input.
 """
 
 from __future__ import annotations
@@ -14,7 +15,12 @@ class EcorcheError(Exception):
         what: What is wrong, as a sentence without its full stop.
         where: The file and element concerned, such as ``man.glb, mesh 'Body'``.
         remedy: How to mend it, as an imperative sentence without its full stop.
+
+    Attributes:
+        exit_code: What the command line ends with.
     """
+
+    exit_code = 2
 
     def __init__(self, what: str, *, where: object = None, remedy: str | None = None) -> None:
         self.what = what

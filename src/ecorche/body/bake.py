@@ -12,11 +12,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
-from ecorche.body.finer_skin import FinerFrames
 from ecorche.body.frames import Frame, Frames
-from ecorche.body.live_frames import LiveFrames
-from ecorche.body.muscle_meshes import MuscleFrames
-from ecorche.body.played_frames import PlayedFrames
+from ecorche.body.history import live_frames, player_of
 from ecorche.body.spool import Spool
 from ecorche.body.take import Take
 from ecorche.version import __version__
@@ -56,6 +53,7 @@ def bake(
     take: Take,
     write: Callable[[Path, Take], Written],
     progress: Progress | None = None,
+    key: str | None = None,
 ) -> Written:
     """Bake a take to a file with a writer; returns what the writer returns.
 
@@ -64,23 +62,29 @@ def bake(
         take: A take whose frames are computed live, see `perform`.
         write: Writes a take to a path, whole or not at all.
         progress: Told of every chunk of frames.
+        key: Everything the frames depend on; None takes `take_key`.
     """
     path = Path(path)
     told = progress or (lambda _stage, _done, _total: None)
     if take.frames is None:
         return write(path, take)
     total = len(take.frames)
-    with Spool(path, _key(take), take.frames) as spool:
+    with Spool(path, key or take_key(take), take.frames) as spool:
         if spool.put_away:
             told("anew", spool.put_away, total)
         told("bake", spool.done, total)
         while spool.done < total:
-            spool.bake_next(FRAMES_A_CHUNK)
+            try:
+                spool.bake_next(FRAMES_A_CHUNK)
+            except Exception as error:
+                last = min(spool.done + FRAMES_A_CHUNK, total) - 1
+                error.add_note(f"while baking moments {spool.done}-{last} of {total}")
+                raise
             told("bake", spool.done, total)
         return write(path, replace(take, frames=_CountedFrames(spool, told)))
 
 
-def _key(take: Take) -> str:
+def take_key(take: Take) -> str:
     """Everything the frames of a take depend on, in short."""
     digest = hashlib.sha256(__version__.encode())
     for mesh in take.character.meshes:
@@ -95,12 +99,10 @@ def _key(take: Take) -> str:
         digest.update(take.rig.spec.model_dump_json(exclude={"notes"}).encode())
         for name in sorted(take.rig.maps):
             digest.update(name.encode() + take.rig.maps[name].tobytes())
-    live = take.frames.coarse if isinstance(take.frames, FinerFrames) else take.frames
-    live = live.live if isinstance(live, MuscleFrames) else live
-    if isinstance(live, PlayedFrames):
-        digest.update(type(live.evaluator).__name__.encode())
-        live = live.live
-    if isinstance(live, LiveFrames):
+    live, player = live_frames(take.frames), player_of(take.frames)
+    if player is not None:
+        digest.update(type(player).__name__.encode())
+    if live is not None:
         methods = [type(s).__name__ for s in live.body.skinnings]
         digest.update(repr((methods, live.posed is not None, live.dynamics.value)).encode())
         whole = live.whole_motion  # what has a history may begin earlier

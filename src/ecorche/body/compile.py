@@ -82,6 +82,15 @@ class Body:
         second = first + (0 if self.lofts is None else len(self.lofts.lofts.muscles))
         return of_all[:first], of_all[first:second], of_all[second:]
 
+    @property
+    def muscle_names(self) -> tuple[str, ...]:
+        """Names of all muscles, in the order in which activations are given."""
+        return (
+            *(() if self.muscles is None else self.muscles.musculature.names),
+            *(() if self.lofts is None else self.lofts.lofts.names),
+            *(() if self.lines is None else (muscle.name for muscle in self.lines.designed)),
+        )
+
     def bulge(self, activation: Floats | None) -> Floats:
         """The bulge T of the muscles that move the skin, first ``muscles`` and then ``lofts``, (M,)."""
         kinds = zip((self.muscles, self.lofts), self.activations(activation)[:2], strict=True)

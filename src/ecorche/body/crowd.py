@@ -11,6 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from ecorche.base.rotations import slerp_xyzw
+from ecorche.base.transforms import compose, decompose
 from ecorche.body.body_variants import body_variants
 from ecorche.body.character import Character
 from ecorche.body.compile import Body, compile_body
@@ -23,7 +25,6 @@ from ecorche.errors import EcorcheError
 from ecorche.skeleton.kinematics import difference_from_bind
 from ecorche.skeleton.motion import Motion
 from ecorche.skeleton.motion_loop import MotionLoop, even_clip, motion_loop
-from ecorche.skeleton.resample import between
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -82,7 +83,10 @@ class Crowd:
         self.cast, self.travelling = cast, travelling
         self.skeleton = programs[0].body.character.skeleton
         self._starts = np.cumsum([0, *(clip.loop.motion.frame_count for clip in clips)])
-        self._local = np.concatenate([clip.loop.motion.local for clip in clips])
+        local = np.concatenate([clip.loop.motion.local for clip in clips])
+        self._parts = decompose(local)  # once for all frames, in place of `resample.between`
+        rest = local - compose(*self._parts)  # shear: zero for most characters
+        self._rest = rest if np.abs(rest).max() > 1e-12 else None
         self._active = np.concatenate([clip.activation for clip in clips], axis=1)
         self._roots = np.flatnonzero(self.skeleton.parents < 0)
 
@@ -127,8 +131,16 @@ class Crowd:
     def lane_local(self, members: Ints, time: float) -> Floats:
         """The same about the point on the ground that each member moves about, heading along +Z."""
         before, fraction = self._frames(members, time)
-        a, b = self._local[before], self._local[before + 1]
-        local = between(a, b, fraction[:, None])
+        way, turn, size = ((part[before], part[before + 1]) for part in self._parts)
+        share = fraction[:, None, None]
+        local = compose(
+            way[0] + share * (way[1] - way[0]),
+            slerp_xyzw(*turn, np.broadcast_to(fraction[:, None], turn[0].shape[:-1])),
+            size[0] + share * (size[1] - size[0]),
+        )
+        if self._rest is not None:
+            a, b = self._rest[before], self._rest[before + 1]
+            local += a + share[..., None] * (b - a)
         lift = np.array([clip.lift for clip in self.clips])[self.cast.clip[members]]
         local[:, self._roots, 1, 3] += lift[:, None]
         return local

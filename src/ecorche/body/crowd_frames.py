@@ -75,7 +75,7 @@ class CrowdFrames:
         evaluator_for: What evaluates so many instances of a vertex program at most.
 
     Attributes:
-        taken: Seconds that evaluating the last frame took.
+        taken: Seconds that evaluating the last frame took, poses included.
         shown: Share of the muscles that move skin at all that were there, wholly or in part, in the last
             frame.
     """
@@ -135,7 +135,10 @@ class CrowdFrames:
     def frame(self, time: float) -> list[Seen]:
         """All members at a time [s], not before that of the frame before; its arrays are written anew."""
         elapsed = 0.0 if self._before is None else time - self._before
-        jobs, there, all_of_them = [], 0, 0
+        there, all_of_them, seen = 0, 0, []
+        started = clock.perf_counter()
+        everybody = np.arange(len(self.crowd))
+        moved, active = self.crowd.difference(everybody, time), self.crowd.activation(everybody, time)
         for kind, members in enumerate(self._members):
             if not len(members):
                 continue
@@ -147,27 +150,23 @@ class CrowdFrames:
                 all_of_them += len(gain) * int(self._moving[kind].sum())
             level_of = self._choices[kind].step(distance)
             for level in np.unique(level_of).tolist():
-                of_level = np.flatnonzero(level_of == level)
-                jobs.append((kind, level, members[of_level], None if gain is None else gain[of_level]))
-        started = clock.perf_counter()
-        seen = [self._evaluated(*job, time) for job in jobs]
+                rows = np.flatnonzero(level_of == level)
+                own = members[rows]
+                of_level = None if gain is None or (gain[rows] == 1.0).all() else gain[rows]
+                seen.append(self._evaluated(kind, level, own, moved[own], active[own], of_level))
         self.taken, self._before = clock.perf_counter() - started, time
         self.shown = there / all_of_them if all_of_them else 1.0
         return seen
 
-    def _evaluated(self, kind: int, level: int, members: Ints, gain: Floats | None, time: float) -> Seen:
+    def _evaluated(
+        self, kind: int, level: int, members: Ints, moved: Floats, active: Floats, gain: Floats | None
+    ) -> Seen:
         points, normals = self._arrays(kind, level, len(members))
         evaluator = self._evaluators.get((kind, level))
         if evaluator is None:
             program = self.program(kind, level)
             evaluator = self._evaluators[kind, level] = self._make(program, len(self._members[kind]))
-        evaluator.apply(
-            self.crowd.difference(members, time),
-            self.crowd.activation(members, time),
-            points=points,
-            normals=normals,
-            gain=None if gain is None or (gain == 1.0).all() else gain,
-        )
+        evaluator.apply(moved, active, points=points, normals=normals, gain=gain)
         return Seen(kind, level, members, points, normals)
 
     def _arrays(self, kind: int, level: int, count: int) -> tuple[Points, Points]:

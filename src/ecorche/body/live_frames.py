@@ -143,6 +143,11 @@ class LiveFrames:
             meets=None if fat.contact is None else self._pressing,
         )
 
+    def fat_displacements(self, index: int) -> list[Floats]:
+        """How far every node of each region of fat is from rest in a frame [m], each (nodes, 3)."""
+        assert self.fat is not None
+        return self.fat.at(self._first + index)
+
     @cached_property
     def springs(self) -> SpringMotion | None:
         """The masses and springs through the whole motion; None for a body without."""

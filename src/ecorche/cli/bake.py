@@ -63,9 +63,14 @@ def bake(
     preroll: float = PREROLL,
     samples: int = typer.Option(1, min=1, max=64, help="Moments a frame, for motion blur."),
     with_muscles: bool = typer.Option(
-        False, "--with-muscles", help="USD points, NPZ: write muscles that are meshes beside the skin."
+        False,
+        "--with-muscles",
+        help="USD points, Alembic, NPZ: write muscles, and bones and fat if any, as meshes beside the skin.",
     ),
     usd_as: UsdAs = USD_AS,
+    usd_clips: int = typer.Option(
+        0, min=0, help="USD points: value clips of so many frames each, in a folder beside; 0: one file."
+    ),
     morph_targets: int = MORPH_TARGETS,
     tangents: bool = TANGENTS,
     mesh: str | None = MESH,
@@ -73,11 +78,17 @@ def bake(
     motion_mapping: Path | None = typer.Option(None, help="The same for the motion's joints."),
     device: Processor = DEVICE,
     threads: int | None = typer.Option(None, help="Threads to use; the bytes are the same for any number."),
+    split: int | None = typer.Option(
+        None, min=1, help="Bake nothing; tell the ranges for --part, of so many frames each."
+    ),
+    part: str | None = typer.Option(None, help="Bake these frames alone, such as 10-29, for --stitch."),
+    stitch: bool = typer.Option(False, "--stitch", help="Put baked parts together: the bytes of one bake."),
     quiet: bool = typer.Option(False, "-q", "--quiet", help="Print problems only."),
 ) -> None:
     """Move a character and write every frame of its skin.
 
-    Interrupted, it leaves no half-written file; the same command again resumes.
+    Interrupted, it leaves no half-written file; the same command again resumes. For farms: --split, --part
+    and --stitch; exit code 1 means that parts are missing, 2 bad input.
     """
     import time
 
@@ -86,6 +97,7 @@ def bake(
     from ecorche.body.cover_report import worn_through
     from ecorche.body.live_frames import LiveFrames
     from ecorche.body.perform import perform
+    from ecorche.cli.farm_job import farm_job
     from ecorche.cli.options import counted, frame_range, joint_mapping, progress_bar, report_to, use_threads
     from ecorche.cli.subject import (
         line_notes,
@@ -99,8 +111,11 @@ def bake(
 
     require_folder(output)
     module_for(output, "write_take", WriteError)
+    if usd_clips and output.suffix.lower() not in (".usd", ".usda", ".usdc"):
+        raise WriteError("only USD has clips", where="--usd-clips", remedy="Write .usdc or .usda")
     if with_muscles:
         _require_room_for_muscles(output, usd_as, without_muscles)
+    job = farm_job(split, part, stitch)
     use_threads(threads)
     kept = frame_range(frames)
     names, motion_names = joint_mapping(mapping), joint_mapping(motion_mapping)
@@ -132,18 +147,29 @@ def bake(
         from ecorche.gpu.choice import played_on
 
         take = played_on(take, device.value)
+    beneath: tuple[str, ...] = ()
     if with_muscles:
         from ecorche.body.muscle_meshes import with_muscle_meshes
 
-        take = with_muscle_meshes(take)
+        take, beneath = with_muscle_meshes(take)
     if not without_muscles:
         from ecorche.body.finer_skin import with_finer_skin
 
         take = with_finer_skin(take)
     options = WriteOptions(
-        usd_as=usd_as.value, morph_targets=morph_targets, mesh=mesh or subject.body, tangents=tangents
+        usd_as=usd_as.value,
+        morph_targets=morph_targets,
+        mesh=mesh or subject.body,
+        tangents=tangents,
+        usd_clips=usd_clips,
     )
     started = time.perf_counter()
+    if job is not None and not job.stitch:
+        job.run(output, take, kept, quiet)
+        return
+    stitching: tuple[str, ...] = ()
+    if job is not None:
+        take, stitching = job.stitched(output, take, kept)
     with progress_bar() as bar:
         shown, put_away = report_to(bar), list[int]()
 
@@ -153,9 +179,14 @@ def bake(
             else:
                 shown(stage, done, total)
 
-        written = bake_take(output, take, lambda path, take: write_take(path, take, options), told)
+        if job is None:
+            written = bake_take(output, take, lambda path, take: write_take(path, take, options), told)
+        else:
+            written = write_take(output, take, options)
+            job.clear(output)
     seconds = time.perf_counter() - started
     notes: tuple[str, ...] = (
+        *stitching,
         *weights_found(subject.character),
         *line_notes(performance.take),
         *skin_notes(performance.take),
@@ -175,7 +206,7 @@ def bake(
     if subject.rig is None and character is not None and character.with_suffix(".ecorche").exists():
         beside = character.with_suffix(".ecorche")
         typer.echo(f"note: skinned without muscles; its rig lies beside it: ecorche bake {beside} …")
-    for note in moves.notes:
+    for note in (*moves.notes, *beneath):
         typer.echo(f"note: {note}")
     for report in (performance.retargeting, performance.limits):
         if report is not None:
@@ -199,9 +230,9 @@ def _require_room_for_muscles(output: Path, usd_as: UsdAs, without: bool) -> Non
     suffix = output.suffix.lower()
     if without:
         remedy = "Leave out --without-muscles"
-    elif suffix not in (".usd", ".usda", ".usdc", ".usdz", ".npz"):
-        remedy = "Write .usdc or .npz"
-    elif suffix != ".npz" and usd_as is not UsdAs.points:
+    elif suffix not in (".usd", ".usda", ".usdc", ".usdz", ".npz", ".abc"):
+        remedy = "Write .usdc, .abc or .npz"
+    elif suffix not in (".npz", ".abc") and usd_as is not UsdAs.points:
         remedy = "Leave out --usd-as: muscles are written as points"
     else:
         return

@@ -56,8 +56,8 @@ def require_rig_for(texts: list[str], rig: Rig | None, without_muscles: bool) ->
 def with_coupling(rig: Rig, texts: list[str], character: Character) -> Rig:
     """The rig with its skin bound as the texts say; what they do not speak of stays."""
     from ecorche.base.names import suggestion
-    from ecorche.body.compile_coupling import require_regions
-    from ecorche.document.coupling_spec import Coupling, CouplingSpec
+    from ecorche.body.choose_coupling import with_coupling as rig_with_coupling
+    from ecorche.document.coupling_spec import Coupling
     from ecorche.errors import EcorcheError
 
     if not texts:
@@ -86,17 +86,7 @@ def with_coupling(rig: Rig, texts: list[str], character: Character) -> Rig:
             said["regions"] = {**said["regions"], what: value}
         else:
             said["everywhere"] = value
-    coupling = CouplingSpec.model_validate(said)
-    require_regions(coupling, character, rig.spec.skeleton.mapping, "--coupling")
-    if {coupling.everywhere, *coupling.regions.values()} & {"height_field", "fascia"} and not (
-        rig.spec.muscles.count or coupling.bones
-    ):
-        raise EcorcheError(
-            "the skin shall keep its distance to muscles and bones, and there are none",
-            where="--coupling",
-            remedy="Make the rig with muscles, name its bones in the rig's coupling.bones, or say plain",
-        )
-    return replace(rig, spec=rig.spec.model_copy(update={"coupling": coupling}))
+    return rig_with_coupling(rig, character, said, "--coupling")
 
 
 def _number(rig: Rig, what: str, text: str, character: Character) -> tuple[Rig, float | str]:

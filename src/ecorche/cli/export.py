@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -37,17 +38,23 @@ class ExportAs(StrEnum):
 
 def export(
     rig: Path | None = typer.Argument(None, help="A rig (.ecorche); default: the built-in figure's."),
-    output: Path = typer.Option(
-        ...,
+    output: Path | None = typer.Option(
+        None,
         "-o",
         "--output",
         help="The file to make: .glb, .gltf, .usdc, .usda, …; of a model .xml or .osim.",
     ),
+    web: Path | None = typer.Option(
+        None, metavar="FOLDER", help="In place of -o: a folder for a page that plays it in a browser."
+    ),
     as_: ExportAs = typer.Option(
         ExportAs.joints, "--as", help="What muscles become: joints of a character, or those of a model."
     ),
-    motion: Path | None = typer.Option(
-        None, "-m", "--motion", help="BVH, glTF, USD, X3D or .pose; default: the character's own clips."
+    motions: list[Path] | None = typer.Option(
+        None,
+        "-m",
+        "--motion",
+        help="BVH, glTF, USD, X3D or .pose; default: the character's own clips. Several for --web.",
     ),
     clip: str | None = typer.Option(None, help="Only this clip, where a file has several."),
     feet: Feet = typer.Option(Feet.directions, help="Keep limb directions, or keep the feet planted."),
@@ -67,24 +74,36 @@ def export(
     specific_tension: float = typer.Option(
         30.0, min=1.0, max=200.0, help="Of a model: newtons a cm² of cross-section, where a rig has no force."
     ),
+    crowd: int = typer.Option(25, min=1, max=400, help="Of a page: so many figures when asked for a crowd."),
     quiet: bool = typer.Option(False, "-q", "--quiet", help="Print problems only."),
 ) -> None:
     """Write a rig for programs that know nothing of it.
 
     As joints: a character that plays in any program that skins a mesh. Every clip gets what the muscle joints
     do in it; with --drivers the pose itself moves them. As a model: bodies with masses and muscles on paths,
-    for MuJoCo or OpenSim.
+    for MuJoCo or OpenSim. With --web: a page whose muscles play in a browser, any two clips blended live.
     """
+    if web is not None:
+        from ecorche.cli.export_web import WebExport, export_web
+
+        of_others: dict[str, object] = {"--output": output, "--drivers": drivers, "--error-plot": error_plot}
+        of_others |= {"--as": as_ if as_ is ExportAs.model else None}
+        of_others |= {"--joints-per-muscle": joints_per_muscle}
+        _refuse(of_others, "a page plays the muscles themselves", "Leave it out, or --web")
+        asked = WebExport(web, tuple(motions or ()), clip, feet.value, frames, rate, activation, crowd)
+        export_web(rig, asked, quiet)
+        return
+    if output is None:
+        raise EcorcheError(
+            "nothing to make was named", where="--output", remedy="Give -o FILE or --web FOLDER"
+        )
+    motion = _the_only(motions)
     if as_ is ExportAs.model:
         from ecorche.cli.export_model import export_model
 
         joints_alone = {"--motion": motion, "--clip": clip, "--frames": frames, "--rate": rate}
         joints_alone |= {"--activation": activation, "--drivers": drivers, "--error-plot": error_plot}
-        for option, given in joints_alone.items():
-            if given is not None:
-                raise EcorcheError(
-                    "a model holds no motion and no skin", where=option, remedy="Leave it out, or --as model"
-                )
+        _refuse(joints_alone, "a model holds no motion and no skin", "Leave it out, or --as model")
         export_model(rig, output, specific_tension, quiet)
         return
     from dataclasses import replace
@@ -124,8 +143,8 @@ def export(
     require_jointable(subject.rig)
     character = subject.character
     require_not_read(output, character, motion)
-    clips = _clips(character, motion, clip)
-    _require_clips(clips, {"--frames": frames, "--rate": rate, "--activation": activation})
+    clips = export_clips(character, motion, clip)
+    require_clips(clips, {"--frames": frames, "--rate": rate, "--activation": activation})
     kept, source = frame_range(frames), activation_source(activation, subject)
     performances = [
         perform(character, one, feet=feet.value, rate=rate, frames=kept, rig=subject.rig, activation=source)
@@ -134,7 +153,7 @@ def export(
     jointed = jointed_character(
         character, subject.rig, joints_per_muscle=joints_per_muscle, influences=influences
     )
-    played = [_played(performance) for performance in performances]
+    played = [played_motion(performance) for performance in performances]
     take = Take(replace(jointed.character, motions=tuple(jointed.motion(*one) for one in played)))
     written = write_take(output, take, WriteOptions(usd_as="skeleton", morph_targets=0))
     told = [str(p.retargeting) for p in performances if p.retargeting is not None]
@@ -170,7 +189,21 @@ def export(
     )
 
 
-def _clips(character: Character, motion: Path | None, clip: str | None) -> list[Motion]:
+def _refuse(options: Mapping[str, object], what: str, remedy: str) -> None:
+    for option, given in options.items():
+        if given is not None:
+            raise EcorcheError(what, where=option, remedy=remedy)
+
+
+def _the_only(motions: list[Path] | None) -> Path | None:
+    if motions is not None and len(motions) > 1:
+        raise EcorcheError(
+            f"{len(motions)} motions were given", where="--motion", remedy="Give one, or several with --web"
+        )
+    return motions[0] if motions else None
+
+
+def export_clips(character: Character, motion: Path | None, clip: str | None) -> list[Motion]:
     """The motions to perform: of a file, or those of the character itself."""
     from ecorche.cli.subject import subject_motion
 
@@ -181,7 +214,7 @@ def _clips(character: Character, motion: Path | None, clip: str | None) -> list[
     return [] if chosen is None else [chosen]
 
 
-def _require_clips(clips: list[Motion], options: dict[str, object]) -> None:
+def require_clips(clips: list[Motion], options: dict[str, object]) -> None:
     """Refuse what is said of a motion where there is none, or of one where there are several."""
     for option, given in options.items():
         if given is None:
@@ -195,7 +228,7 @@ def _require_clips(clips: list[Motion], options: dict[str, object]) -> None:
             )
 
 
-def _played(performance: Performance) -> tuple[Motion, npt.NDArray[np.float64] | None]:
+def played_motion(performance: Performance) -> tuple[Motion, npt.NDArray[np.float64] | None]:
     """A motion on the character's own skeleton, and how active its muscles are."""
     from ecorche.body.live_frames import LiveFrames
 

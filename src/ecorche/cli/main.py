@@ -25,6 +25,7 @@ from ecorche.cli import (
     rig,
     sample,
     scale,
+    shots,
     skin,
     solve,
     weights,
@@ -55,7 +56,7 @@ def _guarded(verb: Callable[..., None]) -> Callable[..., None]:
             if os.environ.get("ECORCHE_DEBUG") == "1":
                 raise
             _complain(_told(error), "red")
-            raise typer.Exit(2) from None
+            raise typer.Exit(getattr(error, "exit_code", 2)) from None
         except KeyboardInterrupt:
             _complain(
                 "interrupted; nothing half-written is left, and the same command resumes a bake or an"
@@ -84,6 +85,7 @@ for _verb in (
     sample.sample,
     info.info,
     bake.bake,
+    shots.shots,
     render.render,
     convert.convert,
     export.export,
@@ -121,8 +123,8 @@ def _main(
 def run() -> None:
     """The command's entry.
 
-    Exit codes: 0: done. 1: `check` found problems. 2: bad input. 130: interrupted. With ECORCHE_DEBUG=1
-    errors show their traceback.
+    Exit codes: 0: done. 1: `check` found problems, shots failed or parts are missing. 2: bad input. 130:
+    interrupted. With ECORCHE_DEBUG=1 errors show their traceback.
     """
     try:
         app()

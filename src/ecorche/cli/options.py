@@ -25,6 +25,7 @@ class UsdAs(StrEnum):
 
     points = "points"
     skeleton = "skeleton"
+    override = "override"
 
 
 class Processor(StrEnum):
@@ -36,7 +37,11 @@ class Processor(StrEnum):
 
 
 # what a file format lets one choose; the verbs that write files share these
-USD_AS: Any = typer.Option(UsdAs.points, "--usd-as", help="USD: point samples, or skeleton and blend shapes.")
+USD_AS: Any = typer.Option(
+    UsdAs.points,
+    "--usd-as",
+    help="USD: point samples, skeleton and blend shapes, or point samples over the character's own USD file.",
+)
 MORPH_TARGETS: Any = typer.Option(32, min=0, max=256, help="glTF: at most this many morph targets.")
 TANGENTS: Any = typer.Option(
     False, "--tangents", help="glTF, USD, NPZ: write tangents too, where a mesh has texture coordinates."
@@ -55,14 +60,14 @@ def counted(count: int, noun: str) -> str:
     return f"{count:,} {noun if count == 1 else many}"
 
 
-def frame_range(text: str | None) -> tuple[int, int] | None:
+def frame_range(text: str | None, where: str = "--frames") -> tuple[int, int] | None:
     """``"10-50"`` or ``"10"`` as first and last frame."""
     if text is None:
         return None
     found = re.fullmatch(r"\s*(\d+)\s*(?:-\s*(\d+)\s*)?", text)
     if found is None:
         raise EcorcheError(
-            f"{text!r} is not a range of frames", where="--frames", remedy="Write it as 10-50, or 10 for one"
+            f"{text!r} is not a range of frames", where=where, remedy="Write it as 10-50, or 10 for one"
         )
     first = int(found[1])
     return first, first if found[2] is None else int(found[2])

@@ -72,15 +72,29 @@ def read_rig(path: str | os.PathLike[str]) -> Rig:
         )
     arrays_path = path.with_name(spec.arrays.file)
     content = _arrays_content(arrays_path, spec.arrays, path)
-    arrays = arrays_from_bytes(content, arrays_path)
-    bind = bind_from_arrays(arrays, arrays_path)
+    return _rig_of(spec, content, path, arrays_path)
+
+
+def rig_from_content(text: str, content: bytes, where: object) -> Rig:
+    """The rig of a rig file's text and the bytes of its arrays file; ``where`` names it in messages."""
+    spec = spec_from_text(text, where)
+    if spec.arrays is None or hashlib.sha256(content).hexdigest() != spec.arrays.sha256:
+        raise DocumentError(
+            "its arrays are not those it was written with", where=where, remedy="Read the rig file again"
+        )
+    return _rig_of(spec, content, where, where)
+
+
+def _rig_of(spec: RigSpec, content: bytes, where: object, arrays_where: object) -> Rig:
+    arrays = arrays_from_bytes(content, arrays_where)
+    bind = bind_from_arrays(arrays, arrays_where)
     # the text is what a person edits: a map taken out of it is gone
     maps = {name: arrays[f"maps/{name}"] for name in spec.maps if f"maps/{name}" in arrays}
-    surfaces = surfaces_from_arrays(arrays, (m.surface for m in spec.muscles.lines.values()), arrays_path)
-    rig = Rig(spec, bind, maps, str(path), surfaces, bones_from_arrays(arrays, arrays_path))
+    surfaces = surfaces_from_arrays(arrays, (m.surface for m in spec.muscles.lines.values()), arrays_where)
+    rig = Rig(spec, bind, maps, str(where), surfaces, bones_from_arrays(arrays, arrays_where))
     unnamed = [n.removeprefix("maps/") for n in arrays if n.startswith("maps/") and n[5:] not in spec.maps]
-    _require_maps(rig, path, unnamed)
-    _require_surfaces(rig, path)
+    _require_maps(rig, where, unnamed)
+    _require_surfaces(rig, where)
     return rig
 
 
@@ -119,20 +133,7 @@ def write_rig(path: str | os.PathLike[str], rig: Rig) -> RigSpec:
     path = Path(path)
     require_rig_name(path, WriteError)
     require_folder(path)
-    _require_maps(rig, path)
-    _require_surfaces(rig, path)
-    named = {muscle.surface for muscle in rig.spec.muscles.lines.values()}
-    content = arrays_to_bytes(
-        {
-            **arrays_from_bind(rig.bind),
-            **{f"maps/{name}": a for name, a in rig.maps.items()},
-            **arrays_from_surfaces({name: s for name, s in rig.surfaces.items() if name in named}),
-            **arrays_from_bones(None if rig.bones is None else rig.bones.checked(path)),
-        }
-    )
-    digest = hashlib.sha256(content).hexdigest()
-    arrays = ArraysRef(file=f"{path.name}.{digest[:12]}.npz", sha256=digest)
-    spec = rig.spec.model_copy(update={"arrays": arrays})
+    spec, arrays, content = _content(rig, path)
     arrays_path = path.with_name(arrays.file)
     before = {p.name for p in path.parent.glob(f"{_escaped(path.name)}.{'[0-9a-f]' * 12}.npz")}
     if not (arrays_path.is_file() and arrays_path.read_bytes() == content):
@@ -147,6 +148,30 @@ def write_rig(path: str | os.PathLike[str], rig: Rig) -> RigSpec:
         raise
     _remove_unnamed(path.parent, before - {arrays.file})
     return spec
+
+
+def rig_to_content(rig: Rig, name: str) -> tuple[str, bytes]:
+    """The text of a rig file of that name, and the bytes of the arrays file it names; nothing is written."""
+    spec, _, content = _content(rig, Path(name))
+    return text_from_spec(spec), content
+
+
+def _content(rig: Rig, path: Path) -> tuple[RigSpec, ArraysRef, bytes]:
+    """What is written of a rig: its spec, which names its arrays, and these as bytes."""
+    _require_maps(rig, path)
+    _require_surfaces(rig, path)
+    named = {muscle.surface for muscle in rig.spec.muscles.lines.values()}
+    content = arrays_to_bytes(
+        {
+            **arrays_from_bind(rig.bind),
+            **{f"maps/{name}": a for name, a in rig.maps.items()},
+            **arrays_from_surfaces({name: s for name, s in rig.surfaces.items() if name in named}),
+            **arrays_from_bones(None if rig.bones is None else rig.bones.checked(path)),
+        }
+    )
+    digest = hashlib.sha256(content).hexdigest()
+    arrays = ArraysRef(file=f"{path.name}.{digest[:12]}.npz", sha256=digest)
+    return rig.spec.model_copy(update={"arrays": arrays}), arrays, content
 
 
 def _remove_unnamed(folder: Path, names: set[str]) -> None:

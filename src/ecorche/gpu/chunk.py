@@ -9,10 +9,11 @@ import numpy as np
 
 from ecorche.gpu.device import require_wgpu
 from ecorche.gpu.device_plan import FRAME_ROWS, DevicePlan
+from ecorche.gpu.modules import MODULES
 from ecorche.gpu.pipelines import Module
 from ecorche.gpu.shaders import WORKGROUP
 
-_ROW = 16
+ROW_BYTES = 16
 """Bytes of four float32, in which posed things are counted."""
 _LEAST = 16
 """Bytes of the smallest buffer: none may be empty."""
@@ -72,8 +73,17 @@ def bytes_each(plan: DevicePlan) -> dict[str, int]:
         "payload": 4 * told["payload_stride"],
         "points": vectors,
         "normals": 12 * told["place_count"],
-        "posed": _ROW * told["posed_stride"],
+        "posed": ROW_BYTES * told["posed_stride"],
         "deltas": vectors if told["worn_count"] else 0,
+    }
+
+
+def learnt_bytes(plan: DevicePlan) -> dict[str, int]:
+    """Bytes of each of the buffers that a device fills itself at bind, once for all instances."""
+    return {
+        "bind_frames": ROW_BYTES * FRAME_ROWS * plan.told["muscle_joint_count"],
+        "rest": 4 * plan.entry_count,
+        "at_bind": 12 * plan.told["place_count"],
     }
 
 
@@ -90,9 +100,7 @@ def upload_constants(device: Any, plan: DevicePlan) -> Constants:
     return Constants(
         plan=filled(plan.uniform, usage.UNIFORM),
         **{name: filled(array.tobytes(), usage.STORAGE) for name, array in plan.arrays.items()},
-        bind_frames=empty(_ROW * FRAME_ROWS * plan.told["muscle_joint_count"]),
-        rest=empty(4 * plan.entry_count),
-        at_bind=empty(12 * plan.told["place_count"]),
+        **{name: empty(size) for name, size in learnt_bytes(plan).items()},
     )
 
 
@@ -123,33 +131,16 @@ class Chunk:
         sizes = {name: max(count * size, _LEAST) for name, size in bytes_each(plan).items()}
         made = {name: device.create_buffer(size=size, usage=kind, label=name) for name, size in sizes.items()}
         self.buffers = InstanceBuffers(first, count, **made)
-        self._device, self._modules, self._told, self._constants = device, modules, plan.told, constants
+        self._device, self._modules, self._constants = device, modules, constants
+        self._plan, self._told = plan, plan.told
         self._run = device.create_buffer(size=_LEAST, usage=usage.UNIFORM | usage.COPY_DST)
-        of, here = constants, self.buffers
+        bound = {**constants._asdict(), **made, "run": self._run}
         self._groups = {
-            "muscles": self._group(
-                "muscles", of.plan, here.payload, of.names, of.numbers, of.bind_frames, here.posed
-            ),
-            "skin": self._group(
-                "skin",
-                *(of.plan, self._run, here.payload, of.skin_names, of.skin_numbers),
-                *(here.posed, of.rest, here.points, here.deltas),
-            ),
-            "normals": self._group(
-                "normals",
-                *(
-                    of.plan,
-                    self._run,
-                    of.place_names,
-                    of.place_numbers,
-                    here.points,
-                    of.at_bind,
-                    here.normals,
-                ),
-            ),
+            name: self._group(name, [bound[buffer] for buffer in table.buffers])
+            for name, table in MODULES.items()
         }
 
-    def _group(self, module: str, *buffers: Any) -> Any:
+    def _group(self, module: str, buffers: list[Any]) -> Any:
         return self._device.create_bind_group(
             layout=self._modules[module].layout,
             entries=[
@@ -166,14 +157,14 @@ class Chunk:
         self._device.queue.write_buffer(self.buffers.payload, 0, still)
         self._say(learn=True)
         encoder = self._device.create_command_encoder()
-        self._muscles(encoder, 1)
-        frames = _ROW * FRAME_ROWS * self._told["muscle_joint_count"]
+        self._encode(encoder, "muscles", 1)
+        frames = learnt_bytes(self._plan)["bind_frames"]
         if frames:
-            at = _ROW * self._told["at_frames"]
+            at = ROW_BYTES * self._told["at_frames"]
             encoder.copy_buffer_to_buffer(self.buffers.posed, at, self._constants.bind_frames, 0, frames)
-            self._muscles(encoder, 1)
-        self._skin(encoder, 1)
-        self._normals(encoder, 1)
+            self._encode(encoder, "muscles", 1)
+        self._encode(encoder, "skin", 1)
+        self._encode(encoder, "normals", 1)
         self._device.queue.submit([encoder.finish()])
         self._say(learn=False)
 
@@ -184,35 +175,16 @@ class Chunk:
         """Play a payload (n,); ``shaded`` asks for normals too."""
         self._device.queue.write_buffer(self.buffers.payload, 0, payload)
         encoder = self._device.create_command_encoder()
-        self._muscles(encoder, len(payload))
-        self._skin(encoder, len(payload))
-        if shaded:
-            self._normals(encoder, len(payload))
+        for module in MODULES:
+            if shaded or module != "normals":
+                self._encode(encoder, module, len(payload))
         self._device.queue.submit([encoder.finish()])
 
-    def _muscles(self, encoder: Any, instances: int) -> None:
-        steps = {
-            "move_scapulae": "scapula_count",
-            "pose_spindles": "read_count",
-            "pose_stations": "station_count",
-            "pose_places": "found_count",
-            "pose_frames": "muscle_joint_count",
-            "pose_muscle_joints": "muscle_joint_count",
-        }
-        self._encode(encoder, "muscles", steps, instances)
-
-    def _skin(self, encoder: Any, instances: int) -> None:
-        steps = {"move_skin": "vertex_count", "move_worn": "worn_count"}
-        self._encode(encoder, "skin", steps, instances)
-
-    def _normals(self, encoder: Any, instances: int) -> None:
-        self._encode(encoder, "normals", {"find_normals": "place_count"}, instances)
-
-    def _encode(self, encoder: Any, module: str, steps: dict[str, str], instances: int) -> None:
+    def _encode(self, encoder: Any, module: str, instances: int) -> None:
         """Steps one after another, a thread for each thing and instance; without things none."""
         work = encoder.begin_compute_pass()
         work.set_bind_group(0, self._groups[module])
-        for step, counted in steps.items():
+        for step, counted in MODULES[module].steps.items():
             if self._told[counted]:
                 work.set_pipeline(self._modules[module].steps[step])
                 work.dispatch_workgroups(-(-self._told[counted] // WORKGROUP), instances)

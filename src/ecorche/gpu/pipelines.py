@@ -1,4 +1,4 @@
-"""The shaders compiled for a device: which steps there are, and which buffers each is given."""
+"""The shaders compiled for a device."""
 
 from __future__ import annotations
 
@@ -8,32 +8,8 @@ from weakref import WeakKeyDictionary
 
 from ecorche.gpu import shaders
 from ecorche.gpu.device import require_wgpu, told_in_words
+from ecorche.gpu.modules import MODULES
 
-_MODULES = {
-    "muscles": (
-        shaders.MUSCLES,
-        ("uniform", "read", "read", "read", "read", "write"),
-        (
-            "move_scapulae",
-            "pose_spindles",
-            "pose_stations",
-            "pose_places",
-            "pose_frames",
-            "pose_muscle_joints",
-        ),
-    ),
-    "skin": (
-        shaders.SKIN,
-        ("uniform", "uniform", "read", "read", "read", "read", "write", "write", "write"),
-        ("move_skin", "move_worn"),
-    ),
-    "normals": (
-        shaders.NORMALS,
-        ("uniform", "uniform", "read", "read", "read", "write", "write"),
-        ("find_normals",),
-    ),
-}
-"""Files, what is done with the buffers bound, in their order, and entry points of each module."""
 _KINDS = {"uniform": "uniform", "read": "read-only-storage", "write": "storage"}
 _compiled: WeakKeyDictionary[Any, tuple[tuple[str, ...], dict[str, Module]]] = WeakKeyDictionary()
 
@@ -54,21 +30,21 @@ def compiled_modules(device: Any, told: Iterable[str]) -> dict[str, Module]:
     known = _compiled.get(device)
     if known is None or known[0] != names:
         with told_in_words("the shaders could not be compiled"):
-            known = names, {name: _compile(device, name, names) for name in _MODULES}
+            known = names, {name: _compile(device, name, names) for name in MODULES}
         _compiled[device] = known
     return known[1]
 
 
 def _compile(device: Any, name: str, told: Iterable[str]) -> Module:
     visibility = require_wgpu().ShaderStage.COMPUTE
-    files, bindings, steps = _MODULES[name]
+    table = MODULES[name]
     layout = device.create_bind_group_layout(
         entries=[
             {"binding": number, "visibility": visibility, "buffer": {"type": _KINDS[kind]}}
-            for number, kind in enumerate(bindings)
+            for number, kind in enumerate(table.buffers.values())
         ]
     )
-    module = device.create_shader_module(code=shaders.shader(files, told), label=name)
+    module = device.create_shader_module(code=shaders.shader(table.files, told), label=name)
     pipeline_layout = device.create_pipeline_layout(bind_group_layouts=[layout])
     return Module(
         layout,
@@ -76,6 +52,6 @@ def _compile(device: Any, name: str, told: Iterable[str]) -> Module:
             step: device.create_compute_pipeline(
                 layout=pipeline_layout, compute={"module": module, "entry_point": step}, label=step
             )
-            for step in steps
+            for step in table.steps
         },
     )

@@ -18,8 +18,9 @@ from numba import njit
 
 from ecorche.body.character import Character
 from ecorche.body.frames import Frame, Frames
-from ecorche.errors import WriteError
-from ecorche.io.playback import JointKeys, LinearPlayer, linear_inverse, transformed
+from ecorche.body.take import Take
+from ecorche.errors import EcorcheError, WriteError
+from ecorche.io.playback import JointKeys, LinearPlayer, joint_keys, linear_inverse, transformed
 from ecorche.skin.residual import Basis, BasisBuilder
 
 Floats = npt.NDArray[np.float64]
@@ -83,6 +84,36 @@ def departures(
         track.plain(len(frames)) if fit is None else fit.result()
         for track, fit in zip(tracks, fits, strict=True)
     ]
+
+
+def shape_basis(take: Take, most: int = 32) -> dict[str, Departure]:
+    """Blend shapes that, with linear skinning, show a take's frames: of every mesh, by its name.
+
+    Args:
+        take: A character in motion, with frames.
+        most: At most so many shapes a mesh.
+    """
+    motion, frames = take.motion, take.frames
+    if motion is None or frames is None or len(frames) != motion.frame_count:
+        raise EcorcheError(
+            "there is no frame of skin for every frame of its joints",
+            where=take.character.name,
+            remedy="Perform a motion first",
+        )
+    own = [
+        np.stack(
+            [
+                motion.morph_weights.get(f"{mesh.name}/{m.name}", np.full(len(frames), m.weight))
+                for m in mesh.mesh.morphs
+            ],
+            axis=1,
+        )
+        if mesh.mesh.morphs
+        else np.zeros((len(frames), 0))
+        for mesh in take.character.meshes
+    ]
+    found = departures(take.character, joint_keys(motion), own, frames, most)
+    return {mesh.name: one for mesh, one in zip(take.character.meshes, found, strict=True)}
 
 
 class _Track:

@@ -7,7 +7,8 @@ A format module offers what it can of
     read_mesh(path) -> Mesh
     write_take(path, take, options) -> Written
 
-and raises `ReadError` or `WriteError` with one clear message. Modules are imported when used.
+and raises `ReadError` or `WriteError` with one clear message. One that needs another program offers
+``require_program(path, error)``, which raises where there is none. Modules are imported when used.
 """
 
 from __future__ import annotations
@@ -44,11 +45,13 @@ MODULES: dict[str, str] = {
     ".wrl": "x3d",
     ".pc2": "pc2",
     ".npz": "npz",
+    ".fbx": "fbx",
+    ".abc": "alembic",
 }
 """Suffix to module of this package."""
 
 
-USD_AS = ("points", "skeleton")
+USD_AS = ("points", "skeleton", "override")
 """How the skin moves in a USD file."""
 
 
@@ -58,24 +61,29 @@ class WriteOptions:
 
     Attributes:
         usd_as: ``"points"``: point samples and velocities; ``"skeleton"``: UsdSkel with the
-            skeleton's animation and blend shapes.
+            skeleton's animation and blend shapes; ``"override"``: point samples as a layer over the USD
+            file that the character was read from.
         morph_targets: At most this many morph targets for the skin's departure from plain linear
             skinning in glTF; 0 writes the skeleton alone.
         mesh: For formats that hold one mesh: which, by name; None takes the body.
         tangents: Write tangents for normal maps where a mesh has texture coordinates: in glTF at bind,
             in USD points and NPZ a corner in every frame.
+        usd_clips: Frames a value clip of USD points; 0 writes one file.
     """
 
     usd_as: str = "points"
     morph_targets: int = 32
     mesh: str | None = None
     tangents: bool = False
+    usd_clips: int = 0
 
     def __post_init__(self) -> None:
         if self.usd_as not in USD_AS:
             raise WriteError(
                 f"there is no way {self.usd_as!r} to write USD", remedy=suggestion(self.usd_as, USD_AS)
             )
+        if self.usd_clips < 0:
+            raise WriteError(f"{self.usd_clips} frames a clip were asked for", remedy="Give 1 or more")
         if self.morph_targets < 0:
             raise WriteError(f"{self.morph_targets} morph targets were asked for", remedy="Give 0 or more")
 
@@ -94,6 +102,8 @@ def module_for(path: str | os.PathLike[str], ability: str, error: type[EcorcheEr
     if suffix in MODULES:
         module = importlib.import_module(f"ecorche.io.{MODULES[suffix]}")
         if hasattr(module, ability):
+            if hasattr(module, "require_program"):
+                module.require_program(path, error)
             return module
     able = [known for known, home in MODULES.items() if _is_able(home, ability)]
     if suffix not in MODULES:

@@ -2,7 +2,8 @@
 
 Two moments of a clip are sought whose poses and velocities agree best, seen each from its own heading, at
 least `SHORTEST` of the clip apart. What lies between is the loop. Over its last moments it becomes what came
-before its first, so that its end is its beginning, bit for bit. A loop goes straight ahead, along +Z: what it
+before its first, or where the clip begins there what differs is made up for bit by bit, so that its end is
+its beginning, bit for bit. A loop goes straight ahead, along +Z: what it
 turns is taken out bit by bit, and it is told apart how far it travels and what it does about that way.
 """
 
@@ -14,12 +15,14 @@ import numpy as np
 import numpy.typing as npt
 
 from ecorche.base.smooth_step import smooth_step
+from ecorche.base.transforms import inverse
 from ecorche.errors import MotionError
 from ecorche.skeleton.motion import Motion
 from ecorche.skeleton.resample import between, resample
 from ecorche.skeleton.skeleton import Skeleton, world_from_local
 
 Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
 
 SHORTEST = 0.4
 """A loop is at least this share of the clip."""
@@ -28,6 +31,9 @@ BLEND = 0.3
 less."""
 CANDIDATES = 240
 """Moments of a clip that are compared with one another, at most."""
+CLOSED = 0.005
+"""A clip that ends so near to where it began, rms over joints [m], or a usual frame's step from there, is a
+loop as it is."""
 TRAVELS = 0.3
 """A loop slower than this [m/s] stays where it is, and what it drifts is taken out."""
 _MOVING = 0.12  # a velocity counts as the way it makes in so long [s]
@@ -44,8 +50,7 @@ class MotionLoop:
             ahead along +Z at `speed`; the last frame is the first, bit for bit.
         speed: Of that point [m/s].
         frames: First and last frame of the clip at its mean rate.
-        share: Frame of the clip and, at the seam, how much of the pose one loop earlier is in it:
-            (frames,) and (frames,).
+        share: Frame of the clip; at the seam, how much of another is in it, and which: (frames,) each.
         gap: How far apart the two moments are that were joined, places, turns and velocities, rms over
             joints [m].
     """
@@ -53,7 +58,7 @@ class MotionLoop:
     motion: Motion
     speed: float
     frames: tuple[int, int]
-    share: tuple[npt.NDArray[np.int64], Floats]
+    share: tuple[Ints, Floats, Ints]
     gap: float
 
     def __repr__(self) -> str:
@@ -66,9 +71,7 @@ class MotionLoop:
 
     def carried(self, values: Floats) -> Floats:
         """What belongs to frames of the clip (frames, ...), for those of the loop."""
-        now, share = self.share
-        before = now - (len(now) - 1)
-        early = np.where(share > 0.0, before, now)
+        now, share, early = self.share
         rest = share.reshape(-1, *(1,) * (values.ndim - 1))
         return np.asarray((1.0 - rest) * values[now] + rest * values[early])
 
@@ -91,8 +94,9 @@ def motion_loop(clip: Motion) -> MotionLoop:
             f"motion {clip.name!r} moves blend shapes, which a loop does not", remedy="Use even_clip"
         )
     matrices = clip.world()
-    world = matrices[..., :3, 3]
-    turned = (matrices @ clip.skeleton.bind_inverse)[..., :3, :3]
+    body = _moving(matrices)
+    world = matrices[:, body][..., :3, 3]
+    turned = (matrices @ clip.skeleton.bind_inverse)[:, body][..., :3, :3]
     rate, count = clip.rate, clip.frame_count
     blend = max(0, min(round(BLEND * rate), (count - 2) // 4))
     first, last, gap = _alike(world, turned, rate, blend)
@@ -102,19 +106,48 @@ def motion_loop(clip: Motion) -> MotionLoop:
         share[len(now) - 1 - blend :] = smooth_step(np.arange(blend + 1) / blend)
     else:
         share[-1] = 1.0
-    turn, shift = _onto(
-        *(np.concatenate([world[[f]], _levers(turned[[f]])], axis=1)[0] for f in (first, last))
-    )
+    poses = [np.concatenate([world[[f]], _levers(turned[[f]])], axis=1)[0] for f in (first, last)]
+    turn, shift = _onto(*poses)
     local = clip.local[now].copy()
-    roots = np.flatnonzero(clip.skeleton.parents < 0)
+    ground = _Ground(clip.skeleton, matrices[0], body)
+    known = first > blend  # what came before; a clip's very first frame often is a T
+    early = np.where(share > 0.0, now - (last - first) if known else first, now)
     for place in np.flatnonzero(share > 0.0):
-        early = clip.local[now[place] - (last - first)].copy()
-        early[roots] = _planar(turn, shift) @ early[roots]
-        local[place] = between(local[place], early, np.full(len(early), share[place]))
-    local, speed = _straightened(clip.skeleton, local, turn, (last - first) / rate)
+        other = ground.moved(clip.local[early[place]], _planar(turn, shift))
+        if not known:
+            other = local[place] @ inverse(clip.local[last]) @ other
+        local[place] = between(local[place], other, np.full(len(other), share[place]))
+    local, speed = _straightened(ground, local, turn, (last - first) / rate)
     local[-1] = local[0]
     motion = Motion(clip.name, clip.skeleton, np.arange(len(now)) / rate, local)
-    return MotionLoop(motion, speed, (first, last), (now, share), gap)
+    return MotionLoop(motion, speed, (first, last), (now, share, early), gap)
+
+
+class _Ground:
+    """Moves whole poses over the ground: the topmost joints that move, not those that hold the scene.
+
+    Args:
+        skeleton: The skeleton.
+        world: ``world_from_joint`` in any frame, (joints, 4, 4).
+        body: Joints that move, (joints,).
+    """
+
+    def __init__(self, skeleton: Skeleton, world: Floats, body: npt.NDArray[np.bool_]) -> None:
+        self.skeleton, self.body = skeleton, body
+        below = np.zeros(len(body), np.bool_)
+        for joint, parent in enumerate(skeleton.parents):
+            below[joint] = parent >= 0 and (below[parent] or body[parent])
+        self._tops = np.flatnonzero(body & ~below)
+        above = skeleton.parents[self._tops]
+        self._above = np.where((above >= 0)[:, None, None], world[above], np.eye(4))
+
+    def moved(self, local: Floats, by: Floats) -> Floats:
+        """Local matrices (..., joints, 4, 4) of the same poses moved by world matrices (..., 4, 4)."""
+        made, above = local.copy(), self._above
+        made[..., self._tops, :, :] = (
+            inverse(above) @ by[..., None, :, :] @ above @ local[..., self._tops, :, :]
+        )
+        return made
 
 
 def _alike(world: Floats, turned: Floats, rate: float, blend: int) -> tuple[int, int, float]:
@@ -123,11 +156,10 @@ def _alike(world: Floats, turned: Floats, rate: float, blend: int) -> tuple[int,
     Of joints at ``world`` (frames, joints, 3) that have turned since bind (frames, joints, 3, 3).
     """
     count = len(world)
-    begin = min(blend + 1, count - 2)  # what is before the first frame is needed, and often begins in a T
-    if begin < 0 or count < 4:
+    if count < 4:
         return 0, count - 1, 0.0
     step = max(1, -(-count // CANDIDATES))
-    places = np.arange(begin, count, step)
+    places = np.unique(np.append(np.arange(0, count, step), count - 1))
     levers = _levers(turned)
     moving = np.gradient(np.concatenate([world, levers], axis=1), 1.0 / rate, axis=0)[places]
     at = world[places]
@@ -138,6 +170,15 @@ def _alike(world: Floats, turned: Floats, rate: float, blend: int) -> tuple[int,
     along, across = x @ x.T + z @ z.T, z @ x.T - x @ z.T
     squared = size[:, None] + size[None, :] - 2.0 * (np.hypot(along, across) + y @ y.T)
     apart = np.sqrt(np.maximum(squared, 0.0) / world.shape[1])
+    ends = [np.concatenate([centred[f], levers[places[f]]]) for f in (0, -1)]
+    turn, _ = _onto(*ends)
+    off = ends[0] @ _planar(turn, np.zeros(3))[:3, :3].T - ends[1]
+    about = world - world.mean(axis=1, keepdims=True) * (1.0, 0.0, 1.0)
+    steps = np.diff(np.concatenate([about, levers], axis=1), axis=0)
+    usual = float(np.median([_rms(step, world.shape[1]) for step in steps]))
+    nearest = max(CLOSED, 1.25 * usual)
+    if _rms(off, world.shape[1]) < nearest:  # exporters often leave out the last frame
+        return 0, count - 1, float(apart[0, -1])
     cost = apart + _TURNED * np.abs(np.arctan2(across, along))
     long_enough = places[None, :] - places[:, None] >= max(SHORTEST * (count - 1), blend + 1, 2)
     if not long_enough.any():
@@ -145,6 +186,17 @@ def _alike(world: Floats, turned: Floats, rate: float, blend: int) -> tuple[int,
     cost[~long_enough] = np.inf
     one, other = np.unravel_index(int(np.argmin(cost)), cost.shape)
     return int(places[one]), int(places[other]), float(apart[one, other])
+
+
+def _rms(off: Floats, joints: int) -> float:
+    """Of differences (points, 3), over so many joints [m]."""
+    return float(np.sqrt((off**2).sum() / joints))
+
+
+def _moving(matrices: Floats) -> npt.NDArray[np.bool_]:
+    """Joints that move at all, (joints,), or all if none do: what holds the scene is no part of a pose."""
+    moving = np.ptp(matrices, axis=0).max(axis=(1, 2)) > 1e-6
+    return moving if moving.any() else np.ones_like(moving)
 
 
 def _levers(turned: Floats) -> Floats:
@@ -177,11 +229,11 @@ def _planar(turn: float | Floats, shift: Floats) -> Floats:
     return made
 
 
-def _straightened(skeleton: Skeleton, local: Floats, turn: float, length: float) -> tuple[Floats, float]:
+def _straightened(ground: _Ground, local: Floats, turn: float, length: float) -> tuple[Floats, float]:
     """The same poses going straight ahead about a point that does so evenly, and its speed [m/s]."""
-    count, roots = len(local), np.flatnonzero(skeleton.parents < 0)
-    world = world_from_local(skeleton.parents, local)[..., :3, 3]
-    middle = world.mean(axis=1) * (1.0, 0.0, 1.0)
+    count, skeleton = len(local), ground.skeleton
+    matrices = world_from_local(skeleton.parents, local)
+    middle = matrices[:, ground.body][..., :3, 3].mean(axis=1) * (1.0, 0.0, 1.0)
     done = np.linspace(0.0, 1.0, count)
     back = _planar(-turn * done, np.zeros((count, 3)))[:, :3, :3]
     steps = np.einsum("fij,fj->fi", 0.5 * (back[1:] + back[:-1]), np.diff(middle, axis=0))
@@ -190,25 +242,25 @@ def _straightened(skeleton: Skeleton, local: Floats, turn: float, length: float)
     speed = float(np.linalg.norm(way)) / length
     heading = np.arctan2(way[0], way[2])
     if speed < TRAVELS:
-        speed, heading = 0.0, _facing(skeleton, local, -turn * done)
+        speed, heading = 0.0, _facing(ground, local, -turn * done)
     path = path - done[:, None] * way
     path -= path.mean(axis=0)
     turned = -turn * done - heading
     shift = path @ _planar(-heading, np.zeros(3))[:3, :3].T
     # each pose is turned about its own middle
     own = np.einsum("fij,fj->fi", _planar(turned, np.zeros((count, 3)))[:, :3, :3], middle)
-    local = local.copy()
-    local[:, roots] = _planar(turned, shift - own)[:, None] @ local[:, roots]
-    return local, speed
+    return ground.moved(local, _planar(turned, shift - own)), speed
 
 
-def _facing(skeleton: Skeleton, local: Floats, turned: Floats) -> float:
+def _facing(ground: _Ground, local: Floats, turned: Floats) -> float:
     """Which way a body that stays faces on average, as the angle from +Z towards +X [rad].
 
     It is where +Z at bind has gone with the joints, all of which count alike.
     """
+    skeleton = ground.skeleton
     world = world_from_local(skeleton.parents, local)[..., :3, :3]
-    front = (world @ skeleton.bind_inverse[:, :3, :3])[..., :, 2].mean(axis=1)  # of +Z at bind
+    since_bind = (world @ skeleton.bind_inverse[:, :3, :3])[:, ground.body]
+    front = since_bind[..., 2].mean(axis=1)  # of +Z at bind
     c, s = np.cos(turned), np.sin(turned)
     x = (c * front[:, 0] + s * front[:, 2]).mean()
     z = (-s * front[:, 0] + c * front[:, 2]).mean()

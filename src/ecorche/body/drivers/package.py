@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
@@ -10,6 +11,8 @@ import numpy as np
 
 from ecorche.base.files import require_folder, whole_file
 from ecorche.body.as_joints import JointedCharacter
+from ecorche.body.drivers.learn import POSES as LEARNT_FROM
+from ecorche.body.drivers.learn import learn_drivers
 from ecorche.body.drivers.measure import DriverError, driver_error
 from ecorche.body.drivers.table import DriverTable, write_table
 from ecorche.body.sample_poses import sample_poses
@@ -30,6 +33,21 @@ def require_package_folder(folder: Path) -> None:
         raise WriteError("is a file, not a folder", where=folder, remedy="Name a folder")
     else:
         require_folder(folder)
+
+
+def write_drivers(
+    folder: str | os.PathLike[str], jointed: JointedCharacter, rig: Rig, *, poses: int = LEARNT_FROM
+) -> list[str]:
+    """Learn the drivers of a character's muscle joints and write them to a folder; what was measured.
+
+    Args:
+        folder: Where; it is made if it is not there.
+        jointed: The character with its muscles as joints.
+        rig: Its rig, whose limits hold for the poses that are learnt from.
+        poses: How many these are.
+    """
+    require_package_folder(Path(folder))
+    return write_package(Path(folder), jointed, learn_drivers(jointed, rig, poses=poses), rig)
 
 
 def write_package(

@@ -82,7 +82,7 @@ def geometry_of(mesh: Mesh) -> Geometry:
             f"mesh {mesh.name!r}: {len(source) - mesh.vertex_count} vertices are repeated after the last one,"
             " because glTF has one texture coordinate and normal a vertex"
         )
-    first_corner = _first_corner(corners, len(source))
+    first_corner = first_corners(corners, len(source))
     columns = {
         name: (values[first_corner] if corner else values[source], normalised)
         for name, (values, normalised, corner) in held.items()
@@ -215,7 +215,7 @@ def _split(mesh: Mesh, tables: list[npt.NDArray[Any]]) -> tuple[npt.NDArray[np.i
     return np.concatenate([every, vertex_of_group[extra]]), number[group].astype(np.int32)
 
 
-def _first_corner(corners: npt.NDArray[np.int32], count: int) -> npt.NDArray[np.int64]:
+def first_corners(corners: npt.NDArray[np.int32], count: int) -> npt.NDArray[np.int64]:
     """A corner that shows each written vertex; 0 for one no face uses."""
     found = np.zeros(count, np.int64)
     used, first = np.unique(corners, return_index=True)

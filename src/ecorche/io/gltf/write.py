@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +20,7 @@ from ecorche.io.departure import ENOUGH, Departure, departures
 from ecorche.io.formats import WriteOptions, Written
 from ecorche.io.gltf.buffer import VERTICES, BufferWriter, write_container
 from ecorche.io.gltf.file import Json
-from ecorche.io.gltf.geometry import add_tangents, geometry_of, parts, write_primitives
+from ecorche.io.gltf.geometry import add_tangents, first_corners, geometry_of, parts, write_primitives
 from ecorche.io.gltf.materials import extensions_of, kept_aside, write_images, write_materials
 from ecorche.io.gltf.nodes import SCENE_ROOT
 from ecorche.io.gltf.skeleton import AT_BIND, SAME_PLACE
@@ -29,6 +31,26 @@ from ecorche.skeleton.skeleton import Skeleton
 Floats = npt.NDArray[np.float64]
 
 GENERATOR = f"ecorche {version('ecorche')}"
+
+
+class WrittenMesh(NamedTuple):
+    """A mesh of the character as the file has it.
+
+    Attributes:
+        number: In the character.
+        entry: In the file.
+        vertices: Vertex of the mesh behind each written vertex.
+        corners: A corner of the mesh that shows each written vertex.
+    """
+
+    number: int
+    entry: int
+    vertices: npt.NDArray[np.int64]
+    corners: npt.NDArray[np.int64]
+
+
+Carry = Callable[[BufferWriter, list[WrittenMesh]], Json]
+"""Puts more into a file's buffer, and gives the extras that tell of it."""
 
 
 @dataclass
@@ -42,6 +64,7 @@ class _Draft:
     meshes: list[Json] = field(default_factory=list)
     animations: list[Json] = field(default_factory=list)
     mesh_nodes: dict[int, int] = field(default_factory=dict)
+    written: list[WrittenMesh] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     errors: dict[str, Json] = field(default_factory=dict)
 
@@ -50,19 +73,22 @@ class _Draft:
         return self.take.character
 
 
-def write_take(path: Path, take: Take, options: WriteOptions) -> Written:
-    """Write a take to a .glb, or a .gltf with its .bin; returns what the file could not say exactly."""
+def write_take(path: Path, take: Take, options: WriteOptions, carry: Carry | None = None) -> Written:
+    """Write a take to a .glb, or a .gltf with its .bin; returns what the file could not say exactly.
+
+    ``carry`` adds what players that know of it read.
+    """
     path = Path(path)
     require_folder(path)
     try:
-        return _write(path, take, options)
+        return _write(path, take, options, carry)
     except EcorcheError as error:
         if error.where is None:
             raise type(error)(error.what, where=path, remedy=error.remedy) from error
         raise
 
 
-def _write(path: Path, take: Take, options: WriteOptions) -> Written:
+def _write(path: Path, take: Take, options: WriteOptions, carry: Carry | None) -> Written:
     draft = _Draft(take)
     motions = [take.motion] if take.motion is not None else []
     if take.frames is None and take.motion is None:
@@ -79,7 +105,8 @@ def _write(path: Path, take: Take, options: WriteOptions) -> Written:
     if take.frames is not None and not motions and found:
         _write_cache_animation(draft, found)
     scene = {"nodes": [*roots, *draft.mesh_nodes.values()]}
-    write_container(path, _content(draft, scene, materials), draft.buffer)
+    extras = {} if carry is None else {"extras": carry(draft.buffer, draft.written)}
+    write_container(path, {**_content(draft, scene, materials), **extras}, draft.buffer)
     return Written(tuple(draft.notes))
 
 
@@ -227,7 +254,7 @@ def _write_meshes(draft: _Draft, found: list[Departure] | None, tangents: bool) 
                     shared_skin = _write_skin(draft, character.skeleton, None)
                 node["skin"] = shared_skin
         departure = found[number] if found else None
-        draft.meshes.append(_mesh_entry(draft, mesh, departure, needed, tangents))
+        draft.meshes.append(_mesh_entry(draft, number, departure, needed, tangents))
         draft.nodes.append(node)
         draft.mesh_nodes[number] = len(draft.nodes) - 1
     draft.notes += [
@@ -240,12 +267,15 @@ def _write_meshes(draft: _Draft, found: list[Departure] | None, tangents: bool) 
 
 def _mesh_entry(
     draft: _Draft,
-    mesh: SkinnedMesh,
+    number: int,
     departure: Departure | None,
     materials: dict[tuple[int, bool], int],
     tangents: bool,
 ) -> Json:
+    mesh = draft.character.meshes[number]
     geometry = geometry_of(mesh.mesh)
+    corners = first_corners(geometry.corners, len(geometry.source))
+    draft.written.append(WrittenMesh(number, len(draft.meshes), geometry.source, corners))
     if tangents:
         add_tangents(mesh.mesh, geometry)
     draft.notes += geometry.notes
@@ -265,16 +295,16 @@ def _mesh_entry(
         names.append(morph.name)
         weights.append(morph.weight)
     if departure is not None:
-        for number, offsets in enumerate(departure.targets):
+        for k, offsets in enumerate(departure.targets):
             written = offsets[geometry.source]
             touched = np.flatnonzero(written.any(axis=1)).astype(np.int32)
             target = {"POSITION": draft.buffer.offsets(touched, written[touched], count)}
             if departure.normals is not None and "NORMAL" in geometry.columns:
-                turned = departure.normals[number][geometry.source]
+                turned = departure.normals[k][geometry.source]
                 target["NORMAL"] = draft.buffer.accessor(turned, VERTICES)
             targets.append(target)
-            names.append(f"skin_{number}")
-            weights.append(float(departure.resting[number]))
+            names.append(f"skin_{k}")
+            weights.append(float(departure.resting[k]))
     if departure is not None and departure.normals is not None and mesh.mesh.morphs:
         # glTF wants the same arrays in every target of a primitive
         still = draft.buffer.offsets(np.zeros(0, np.int32), np.zeros((0, 3), np.float32), count)

@@ -10,7 +10,7 @@ from ecorche.base.mesh import Mesh
 from ecorche.body.character import Character
 from ecorche.body.take import Take
 from ecorche.io.formats import WriteOptions, Written
-from ecorche.io.usd.read import read_character_from, read_mesh_from, read_motion_from
+from ecorche.io.usd.read import names_by_prim, read_character_from, read_mesh_from, read_motion_from
 from ecorche.io.usd.stage import quiet, readable_read_errors
 from ecorche.io.usd.validate import complaints
 from ecorche.io.usd.write import write
@@ -46,3 +46,9 @@ def compliance_problems(path: Path) -> list[str]:
     """What OpenUSD's own validators find wrong with a file, a sentence each."""
     with readable_read_errors(path), quiet():
         return complaints(path)
+
+
+def prim_names(path: Path) -> dict[str, dict[str, str]]:
+    """What joints and meshes of a file of ours are called, by the names USD has for them."""
+    with readable_read_errors(path), quiet():
+        return names_by_prim(path)

@@ -95,10 +95,11 @@ def read_usd_mesh(
         )
 
     bound = rig is not None and rig.prim is not None and source.skeleton == rig.prim
-    by_usd = bound and source.under_root and has_influences(prim)
+    kept = prim.HasRelationship("ecorche:skeleton")  # our writer's sign that USD shall not skin it
+    by_usd = bound and source.under_root and has_influences(prim) and not kept
     weights = read_weights(source, rig, len(points), notes) if bound and rig is not None else None
-    if weights is not None and has_influences(prim) and rig is not None:
-        geometry = inherited(prim, "primvars:skel:geomBindTransform")
+    geometry = inherited(prim, "primvars:skel:geomBindTransform")
+    if weights is not None and rig is not None and (has_influences(prim) or (kept and geometry is not None)):
         placed = np.eye(4) if geometry is None else matrix_of(steady_value(geometry))
         matrix = rig.ours_from_skeleton @ placed
     else:
@@ -112,7 +113,7 @@ def read_usd_mesh(
     corner_order = None
     if left_handed != bool(np.linalg.det(matrix[:3, :3]) < 0.0):
         notes.append(f"{where} is left-handed or mirrored: its faces are reversed")
-        corner_order = _reversed_corners(counts)
+        corner_order = reversed_corners(counts)
         indices = indices[corner_order]
 
     sizes = {"constant": 1, "uniform": len(counts), "vertex": len(points), "corner": len(indices)}
@@ -138,7 +139,7 @@ def read_usd_mesh(
     return ReadMesh(source, skinned, matrix, by_usd, corner_order, shapes)
 
 
-def _reversed_corners(counts: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
+def reversed_corners(counts: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
     """Corner numbers that turn every face over, keeping its first corner."""
     starts = np.repeat(np.cumsum(counts, dtype=np.int64) - counts, counts)
     step = np.arange(len(starts)) - starts

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -52,6 +52,7 @@ class Contents:
 def contents_of(stage: Any, notes: list[str]) -> Contents:
     """Find meshes to show, skeletons and animations; what is left out is noted."""
     meshes, skeletons, animations, others = [], [], [], Counter[str]()
+    purposes: dict[str, list[str]] = defaultdict(list)
     predicate = Usd.TraverseInstanceProxies(Usd.PrimDefaultPredicate)
     for prim in Usd.PrimRange(stage.GetPseudoRoot(), predicate):
         if prim.IsA(UsdSkel.Skeleton):
@@ -59,22 +60,23 @@ def contents_of(stage: Any, notes: list[str]) -> Contents:
         elif prim.IsA(UsdSkel.Animation):
             animations.append(prim)
         elif prim.IsA(UsdGeom.Mesh):
-            if _is_shown(prim, notes):
+            purpose = str(UsdGeom.Imageable(prim).ComputePurpose())
+            if purpose in ("proxy", "guide"):
+                purposes[purpose].append(str(prim.GetPath()))
+            elif _is_shown(prim, notes):
                 meshes.append(prim)
         elif prim.IsA(UsdGeom.Gprim):
             others[prim.GetTypeName()] += 1
+    for purpose, paths in sorted(purposes.items()):
+        which = f"mesh {paths[0]} is" if len(paths) == 1 else f"{len(paths)} meshes are"
+        notes.append(f"{which} left out: the purpose is {purpose!r}")
     for kind, count in sorted(others.items()):
         notes.append(f"only meshes are read: {count} of type {kind} left out")
     return Contents(_mesh_prims(meshes), tuple(skeletons), tuple(animations))
 
 
 def _is_shown(prim: Any, notes: list[str]) -> bool:
-    imageable = UsdGeom.Imageable(prim)
-    purpose = str(imageable.ComputePurpose())
-    if purpose in ("proxy", "guide"):
-        notes.append(f"mesh {prim.GetPath()} is left out: its purpose is {purpose!r}")
-        return False
-    if str(imageable.ComputeVisibility(Usd.TimeCode.EarliestTime())) == "invisible":
+    if str(UsdGeom.Imageable(prim).ComputeVisibility(Usd.TimeCode.EarliestTime())) == "invisible":
         notes.append(f"mesh {prim.GetPath()} is left out: it is invisible")
         return False
     return True
@@ -278,3 +280,18 @@ def _mesh(path: Path, stage: Any) -> Mesh:
             [mesh.face_indices + np.int32(start) for mesh, start in zip(meshes, borders, strict=False)]
         ).astype(np.int32),
     )
+
+
+def names_by_prim(path: Path) -> dict[str, dict[str, str]]:
+    """Names of joints and meshes by the names of their prims, or the last part of their joint paths."""
+    joints: dict[str, str] = {}
+    meshes: dict[str, str] = {}
+    stage = open_stage(path)
+    for prim in stage.Traverse():
+        if prim.IsA(UsdGeom.Mesh):
+            meshes[prim.GetName()] = prim_title(prim)
+        elif prim.IsA(UsdSkel.Skeleton):
+            skeleton = UsdSkel.Skeleton(prim)
+            tokens = [str(token).rsplit("/", 1)[-1] for token in skeleton.GetJointsAttr().Get()]
+            joints.update(zip(tokens, skeleton.GetJointNamesAttr().Get() or tokens, strict=True))
+    return {"joints": joints, "meshes": meshes}

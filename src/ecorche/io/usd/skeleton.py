@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 
 Floats = npt.NDArray[np.float64]
 
+ROUNDING = 1e-6
+"""The last row of a matrix may be off by this much: Blender writes products in single precision."""
+
 DrivenShapes: TypeAlias = "dict[str, list[tuple[str, Shape]]]"
 """Blend shape token to the meshes, by name, and shapes its weight drives."""
 
@@ -179,7 +182,7 @@ def _matrices(attribute: Any, order: list[int], tokens: list[str], where: str) -
             raise SkeletonError(
                 f"{name} of joint {token!r} is not finite", where=where, remedy="Export the skeleton again"
             )
-        if not np.array_equal(matrix[3], [0.0, 0.0, 0.0, 1.0]):
+        if np.abs(matrix[3] - [0.0, 0.0, 0.0, 1.0]).max() > ROUNDING:
             raise SkeletonError(
                 f"{name} of joint {token!r} is not affine", where=where, remedy="Export the skeleton again"
             )
@@ -189,6 +192,7 @@ def _matrices(attribute: Any, order: list[int], tokens: list[str], where: str) -
                 where=where,
                 remedy="Give it a scale other than zero and export again",
             )
+        matrix[3] = [0.0, 0.0, 0.0, 1.0]
     return matrices
 
 

@@ -1,4 +1,4 @@
-"""Write a take as USD: point samples, or a UsdSkel character. Metres, +Y up."""
+"""Write a take as USD: point samples, or a UsdSkel character, in metres, +Y up; or over its own asset."""
 
 from __future__ import annotations
 
@@ -23,7 +23,9 @@ from ecorche.io.usd.materials import texture_names
 from ecorche.io.usd.package import pack
 from ecorche.io.usd.stage import quiet, reason
 from ecorche.io.usd.values import valid_name
-from ecorche.io.usd.write_points import keep_binding, write_frames
+from ecorche.io.usd.write_clips import clips_folder, join_clips, write_clips
+from ecorche.io.usd.write_override import write_override
+from ecorche.io.usd.write_points import FrameSamples, keep_binding, require_frames, write_frames
 from ecorche.io.usd.write_scene import Scene, shape_weights
 from ecorche.io.usd.write_skeleton import TimeLine, time_line, write_animation, write_skeleton
 from ecorche.io.usd.write_skin import write_extents, write_skinned
@@ -36,6 +38,20 @@ def write(path: Path, take: Take, options: WriteOptions) -> Written:
 
     A still take, one without frames, is always written as a skeleton with its meshes at bind.
     """
+    if options.usd_as == "override" and path.suffix.lower() == ".usdz":
+        raise WriteError(
+            "a package holds all it refers to, an override does not",
+            where=path,
+            remedy="Write a .usdc or .usda",
+        )
+    if options.usd_clips and (
+        options.usd_as != "points" or take.frames is None or path.suffix.lower() == ".usdz"
+    ):
+        raise WriteError(
+            "clips are ranges of frames of points, in files beside each other",
+            where=path,
+            remedy="Bake a motion to .usdc or .usda, with --usd-as points",
+        )
     notes: list[str] = []
     write_file(path, lambda file, target: _write_layer(file, target, take, options, notes))
     return Written(tuple(notes))
@@ -84,10 +100,19 @@ def _write_package(partial: Path, path: Path, write_layer: Callable[[Path, Path]
 
 def _write_layer(file: Path, target: Path, take: Take, options: WriteOptions, notes: list[str]) -> None:
     """Write a binary layer to ``file``, and the textures of ``target`` beside it."""
+    if options.usd_as == "override":
+        write_override(file, target, take, notes)
+        if options.tangents:
+            notes.append("an override holds no tangents: those of the asset stay")
+        return
+    line = time_line(_times(take), take.samples)
+    if options.usd_clips:
+        with clips_folder(target) as folder:
+            _write_clips(file, folder, target, take, options, line, notes)
+        return
     texture = write_textures(target, take.character)
     layer = Sdf.Layer.CreateNew(str(file))
     stage = Usd.Stage.Open(layer)
-    line = time_line(_times(take), take.samples)
     _write_metadata(stage, take, line)
     if take.frames is not None and options.usd_as == "points":
         _write_points(stage, take, line, texture, options.tangents, notes)
@@ -139,6 +164,44 @@ def _write_points(
     stage: Any, take: Take, line: TimeLine, texture: Callable[[int], str], tangents: bool, notes: list[str]
 ) -> None:
     assert take.frames is not None
+    scene = _write_posable(stage, take, line, texture, notes)
+    codes, meshes = line.codes(take.frames.times), take.character.meshes
+    write_frames(stage.GetRootLayer(), scene.schemas, meshes, take.frames, codes, tangents, notes)
+
+
+def _write_clips(
+    file: Path,
+    folder: Path,
+    target: Path,
+    take: Take,
+    options: WriteOptions,
+    line: TimeLine,
+    notes: list[str],
+) -> None:
+    """Write what does not move and the clips to a folder, and to ``file`` the layer that joins them."""
+    assert take.frames is not None
+    require_frames(take.frames)
+    # textures stand beside the topology, which names them
+    still = folder / f"{target.stem}.topology.usdc"
+    layer = Sdf.Layer.CreateNew(str(still))
+    stage = Usd.Stage.Open(layer)
+    _write_metadata(stage, take, line)
+    scene = _write_posable(stage, take, line, write_textures(still, take.character), notes)
+    FrameSamples(layer, scene.schemas, take.character.meshes, take.frames[0], len(take.frames) > 1)
+    layer.Save()
+    if options.tangents:
+        notes.append("clips hold no tangents")
+    names = write_clips(folder, target, scene, take, line.codes(take.frames.times), options.usd_clips)
+    joined = Usd.Stage.Open(Sdf.Layer.CreateNew(str(file)))
+    _write_metadata(joined, take, line)
+    join_clips(joined, scene.root, names)
+    notes.append(f"{len(names.clips)} clips of {options.usd_clips} frames stand in {names.folder}")
+
+
+def _write_posable(
+    stage: Any, take: Take, line: TimeLine, texture: Callable[[int], str], notes: list[str]
+) -> Scene:
+    """Write a character at bind, with its joints in motion beside it, whose meshes USD does not skin."""
     character = take.character
     scene = Scene(stage, take, "Xform", texture, notes)
     UsdSkel.Root.Define(stage, scene.rig)
@@ -152,9 +215,8 @@ def _write_points(
     for schema, mesh, shapes, tokens in zip(
         scene.schemas, character.meshes, scene.shapes, scene.tokens, strict=True
     ):
-        keep_binding(schema, mesh, skeleton_path, tokens, shapes)
-    codes = line.codes(take.frames.times)
-    write_frames(stage.GetRootLayer(), scene.schemas, character.meshes, take.frames, codes, tangents, notes)
+        keep_binding(schema.GetPrim(), mesh, skeleton_path, tokens, shapes)
+    return scene
 
 
 def _write_skeletal(

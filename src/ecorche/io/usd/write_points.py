@@ -31,18 +31,18 @@ BYTES_BETWEEN_SAVES = 64_000_000
 
 
 def keep_binding(
-    schema: Any, mesh: SkinnedMesh, skeleton: Any, tokens: Sequence[str], shapes: list[Any]
+    prim: Any, mesh: SkinnedMesh, skeleton: Any, tokens: Sequence[str], shapes: list[Any]
 ) -> None:
     """Keep on a posed mesh how it hangs on the skeleton.
 
     Args:
-        schema: The UsdGeomMesh.
+        prim: The mesh's prim.
         mesh: The mesh.
         skeleton: Path of the Skeleton prim.
         tokens: What animations call each of its blend shapes.
         shapes: Path of each of its blend shapes.
     """
-    prim, kind = schema.GetPrim(), Sdf.ValueTypeNames
+    kind = Sdf.ValueTypeNames
 
     def keep(name: str, type_name: Any, value: Any) -> None:
         prim.CreateAttribute(f"ecorche:bind:{name}", type_name, True).Set(value)
@@ -77,26 +77,60 @@ def write_frames(
     Velocities [m/s] are central differences, one-sided at the ends. They lag a frame behind the
     points, since they need the next one.
     """
+    require_frames(frames)
+    samples = FrameSamples(layer, schemas, meshes, frames[0], len(frames) > 1)
+    if tangents:
+        samples.add_tangents(notes)
+    for number, before, frame, after in windows(frames):
+        samples.write(codes[number], before, frame, after)
+
+
+def require_frames(frames: Frames) -> None:
+    """Refuse to write nothing."""
     if not len(frames):
         raise WriteError("there are no frames to write", remedy="Choose a motion that has some")
-    first = frames[0]
-    outs = [
-        _MeshSamples(layer, schema, mesh, normals, len(frames) > 1)
-        for schema, mesh, normals in zip(schemas, meshes, first.normals, strict=True)
-    ]
-    if tangents:
-        for out, mesh in zip(outs, meshes, strict=True):
+
+
+class FrameSamples:
+    """Writes frames of all meshes to a layer, and saves it now and then.
+
+    Args:
+        layer: The layer.
+        schemas: The UsdGeomMesh of each mesh.
+        meshes: The meshes.
+        first: Any frame of them.
+        has_velocities: Whether there is more than one frame.
+    """
+
+    def __init__(
+        self,
+        layer: Any,
+        schemas: Sequence[Any],
+        meshes: Sequence[SkinnedMesh],
+        first: Frame,
+        has_velocities: bool,
+    ) -> None:
+        self.layer, self._meshes, self._waiting = layer, meshes, 0
+        self._outs = [
+            _MeshSamples(layer, schema, mesh, normals, has_velocities)
+            for schema, mesh, normals in zip(schemas, meshes, first.normals, strict=True)
+        ]
+
+    def add_tangents(self, notes: list[str]) -> None:
+        """Write tangents too, from here on; where a mesh cannot have them, a note."""
+        for out, mesh in zip(self._outs, self._meshes, strict=True):
             out.add_tangents(mesh.mesh, notes)
-    waiting = 0
-    for number, before, frame, after in _windows(frames):
-        for index, out in enumerate(outs):
-            waiting += out.write(codes[number], frame, index, before, after)
-        if waiting > BYTES_BETWEEN_SAVES:
-            layer.Save()
-            waiting = 0
+
+    def write(self, code: float, before: Frame, frame: Frame, after: Frame) -> None:
+        """Write one frame, between its neighbours."""
+        for index, out in enumerate(self._outs):
+            self._waiting += out.write(code, frame, index, before, after)
+        if self._waiting > BYTES_BETWEEN_SAVES:
+            self.layer.Save()
+            self._waiting = 0
 
 
-def _windows(frames: Frames) -> Iterator[tuple[int, Frame, Frame, Frame]]:
+def windows(frames: Frames) -> Iterator[tuple[int, Frame, Frame, Frame]]:
     """Each frame with its neighbours, itself at the ends; every frame is read once."""
     before = current = frames[0]
     for number in range(len(frames)):

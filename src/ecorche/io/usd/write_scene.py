@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from pxr import Kind, Sdf, Usd
+from pxr import Kind, Sdf, Usd, UsdGeom
 
 from ecorche.body.character import SkinnedMesh
 from ecorche.body.take import Take
@@ -68,7 +68,10 @@ class Scene:
         folders: dict[str | None, Any] = {None: self.root}
         for scope, name in zip(scopes, names[3:above], strict=True):
             folders[scope] = self.root.AppendChild(name)
-            stage.DefinePrim(folders[scope], "Scope")
+            prim = stage.DefinePrim(folders[scope], "Scope")
+            Usd.ModelAPI(prim).SetKind(Kind.Tokens.subcomponent)
+            # what lies beneath the skin is there to be looked at: no renderer shall draw it unasked
+            UsdGeom.Imageable(prim).CreatePurposeAttr(UsdGeom.Tokens.guide)
         self.mesh_paths = [
             folders[mesh.scope].AppendChild(name)
             for mesh, name in zip(character.meshes, names[above:], strict=True)

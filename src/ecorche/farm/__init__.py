@@ -1,0 +1,1 @@
+"""Bakes on many processes and machines: shot lists, parts of a shot, and what runs them."""

@@ -1,0 +1,180 @@
+import {
+  type AnimationAction,
+  AnimationMixer,
+  BufferAttribute,
+  BufferGeometry,
+  Group,
+  type Matrix4,
+  Mesh,
+  type Object3D,
+} from "three/webgpu";
+import type { Backend } from "./device.js";
+import { type Clip, type Figure, JOINT } from "./figure.js";
+
+/** The vertex buffers of one mesh of an actor, and where its vertices begin among those of all meshes. */
+export interface ActorMesh {
+  readonly name: string;
+  readonly position: BufferAttribute;
+  readonly normal: BufferAttribute | null;
+  readonly firstPoint: number;
+  readonly firstNormal: number;
+}
+
+/** One figure of a crowd: where it stands, what it does, and how its muscles work. */
+export class Actor extends Group {
+  /** Moves the joints; its actions may be blended in any way, and the muscles follow their weights. */
+  readonly mixer: AnimationMixer;
+  /** How much of the muscles is shown: 0 is plain skinning. */
+  gain = 1;
+  /** Tenses all muscles beyond what the clips say: 0 not at all, 1 wholly. */
+  tension = 0;
+  /** The joints in the figure's space, in the order of the file. */
+  readonly joints: readonly Object3D[];
+  readonly parts: readonly ActorMesh[];
+  readonly #actions = new Map<Clip, AnimationAction>();
+  readonly #skeleton: Object3D;
+  readonly #activation: Float64Array;
+
+  constructor(
+    readonly figure: Figure,
+    backend: Backend,
+  ) {
+    super();
+    this.#skeleton = figure.skeleton.clone(true);
+    const joints: Object3D[] = [];
+    this.#skeleton.traverse((node) => {
+      const joint: unknown = node.userData[JOINT];
+      if (typeof joint === "number") joints[joint] = node;
+    });
+    this.joints = joints;
+    this.mixer = new AnimationMixer(this.#skeleton);
+    this.#activation = new Float64Array(figure.carried.payload.muscles);
+    this.parts = this.#makeMeshes(backend);
+  }
+
+  /** The action of a clip; its weight counts for joints and muscles alike. It is meant to repeat or run once. */
+  action(clip: Clip): AnimationAction {
+    let action = this.#actions.get(clip);
+    if (action === undefined) {
+      action = this.mixer.clipAction(clip.animation);
+      this.#actions.set(clip, action);
+    }
+    return action;
+  }
+
+  /** Play a clip, faded over from whatever plays, in some seconds. */
+  play(clip: Clip, seconds = 0): AnimationAction {
+    for (const [other, action] of this.#actions) {
+      if (other !== clip && action.isRunning()) {
+        if (seconds > 0) action.fadeOut(seconds);
+        else action.stop();
+      }
+    }
+    const action = this.action(clip).reset().setEffectiveWeight(1);
+    if (seconds > 0) action.fadeIn(seconds);
+    return action.play();
+  }
+
+  /** Play two clips at once, `share` of the second: 0 is the first alone. Both are brought to the same phase. */
+  blend(first: Clip, second: Clip, share: number): void {
+    if (first === second || share <= 0) return this.#only(new Map([[first, 1]]));
+    if (share >= 1) return this.#only(new Map([[second, 1]]));
+    this.#only(
+      new Map([
+        [first, 1 - share],
+        [second, share],
+      ]),
+    );
+  }
+
+  #only(weights: ReadonlyMap<Clip, number>): void {
+    const phase = this.phase;
+    for (const [clip, action] of this.#actions) if (!weights.has(clip)) action.stop();
+    for (const [clip, weight] of weights) {
+      const action = this.action(clip);
+      if (!action.isRunning()) {
+        action.reset().play();
+        action.time = phase * clip.duration;
+      }
+      action.setEffectiveWeight(weight);
+    }
+  }
+
+  /** How far the clip that plays is, 0 to 1. */
+  get phase(): number {
+    for (const [clip, action] of this.#actions) {
+      if (action.isRunning() && clip.duration > 0) return action.time / clip.duration;
+    }
+    return 0;
+  }
+
+  /** Muscles' activations now, 0 to 1: of the clips by the weights of their actions, and tension on top. */
+  get activation(): Float64Array {
+    const active = this.#activation.fill(0);
+    let sum = 0;
+    for (const action of this.#actions.values()) sum += weightOf(action);
+    // as the mixer does it: weights below one leave the rest to the bind, above one they are shares
+    const whole = Math.max(sum, 1);
+    for (const [clip, action] of this.#actions) {
+      const weight = weightOf(action);
+      if (weight > 0) clip.activation.addTo(active, action.time, weight / whole);
+    }
+    for (let muscle = 0; muscle < active.length; muscle++) {
+      active[muscle] = 1 - (1 - active[muscle]!) * (1 - this.tension);
+    }
+    return active;
+  }
+
+  /** Go on by some seconds; where the joints are then. */
+  pose(seconds: number): readonly Matrix4[] {
+    this.mixer.update(seconds);
+    this.#skeleton.updateMatrixWorld(true);
+    return this.joints.map((joint) => joint.matrixWorld);
+  }
+
+  /** Frees what is this actor's alone. */
+  override dispose(): void {
+    this.mixer.stopAllAction();
+    this.traverse((object) => {
+      if (object instanceof Mesh) (object.geometry as BufferGeometry).dispose();
+    });
+  }
+
+  #makeMeshes(backend: Backend): ActorMesh[] {
+    let firstPoint = 0;
+    let firstNormal = 0;
+    return this.figure.meshes.map((mesh) => {
+      const bind = mesh.primitives[0]!.geometry.getAttribute("position") as BufferAttribute;
+      const own = (array: Float32Array): BufferAttribute => {
+        const attribute = new BufferAttribute(array, 3);
+        backend.createAttribute(attribute);
+        return attribute;
+      };
+      const position = own(Float32Array.from(bind.array));
+      const normal = mesh.normals === null ? null : own(new Float32Array(bind.array.length));
+      for (const { geometry, material } of mesh.primitives) {
+        const shown = new BufferGeometry();
+        for (const [name, attribute] of Object.entries(geometry.attributes)) {
+          // tangents at bind say nothing of the posed skin; shaders find their own
+          if (!/^(position|normal|tangent|skin)/.test(name)) shown.setAttribute(name, attribute);
+        }
+        shown.setIndex(geometry.getIndex());
+        shown.setAttribute("position", position);
+        if (normal !== null) shown.setAttribute("normal", normal);
+        const object = new Mesh(shown, material);
+        object.name = mesh.name;
+        // the box of the bind says nothing of where it is
+        object.frustumCulled = false;
+        this.add(object);
+      }
+      const part = { name: mesh.name, position, normal, firstPoint, firstNormal };
+      firstPoint += mesh.points.length;
+      firstNormal += mesh.normals?.length ?? 0;
+      return part;
+    });
+  }
+}
+
+function weightOf(action: AnimationAction): number {
+  return action.isScheduled() && action.enabled ? action.getEffectiveWeight() : 0;
+}
