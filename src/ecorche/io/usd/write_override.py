@@ -75,7 +75,8 @@ def write_override(file: Path, target: Path, take: Take, notes: list[str]) -> No
     meshes = [replace(m, mesh=replace(m.mesh, normals=None)) for m in take.character.meshes]
     placed = _PlacedFrames(take.frames, codes, [stage.GetPrimAtPath(p) for p in paths], meshes, space)
     write_frames(layer, schemas, meshes, placed, codes, False, notes)
-    notes.append(f"overrides {len(paths)} meshes of {original.name}, whose joints keep their own animation")
+    counted = "1 mesh" if len(paths) == 1 else f"{len(paths)} meshes"
+    notes.append(f"overrides {counted} of {original.name}, whose joints keep their own animation")
     if left_out:
         notes.append(f"what was not read of {original.name} is not overridden: {'; '.join(left_out)}")
     layer.Save()
