@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from ecorche.base.rotations import normalise
 from ecorche.muscles.sections import Sections
-from ecorche.skin.sliding_groups import BRIDGED
+from ecorche.skin.sliding_lanes import BRIDGED
 
 Floats = npt.NDArray[np.float64]
 Points = npt.NDArray[np.float32]

@@ -26,7 +26,7 @@ from ecorche.skin.influence import Fades, Influences, influence
 from ecorche.skin.linear import LinearSkinning
 from ecorche.skin.path_carriers import PathCarriers
 from ecorche.skin.sliding import SlidingSkin
-from ecorche.skin.sliding_groups import BRIDGED
+from ecorche.skin.sliding_lanes import BRIDGED
 from ecorche.skin.weights import rigid_weights, weights_from_table
 from muscle_patches import (
     Floats,

@@ -154,7 +154,7 @@ broadcast, broadcast_eight = _broadcasting(Lanes), _broadcasting(EightLanes)
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def _beside(typing_context: Any, number: Any, lanes: Any) -> Any:
+def beside(typing_context: Any, number: Any, lanes: Any) -> Any:
     """One float32 in as many lanes as others have."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -329,9 +329,9 @@ def _register(symbol: Callable[..., Any], operation: Any) -> None:
         if _all_lanes([a, b]):
             return lambda a, b: operation(a, b)
         if isinstance(a, LanesType) and b == types.float32:
-            return lambda a, b: operation(a, _beside(b, a))
+            return lambda a, b: operation(a, beside(b, a))
         if a == types.float32 and isinstance(b, LanesType):
-            return lambda a, b: operation(_beside(a, b), b)
+            return lambda a, b: operation(beside(a, b), b)
         return None
 
 

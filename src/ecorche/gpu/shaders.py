@@ -25,7 +25,7 @@ from ecorche.muscles import (
     sections,
     wrapping,
 )
-from ecorche.skin import normals, sliding_groups
+from ecorche.skin import normals, sliding_groups, sliding_lanes
 
 WORKGROUP = 64
 """Threads that run together."""
@@ -125,9 +125,9 @@ def _real_numbers() -> dict[str, float]:
         **_of(loft, "THINNEST MOST_SHORTENED"),
         **_of(sections, "ENDS RIM"),
         "ROOT_RIM": np.sqrt(sections.RIM),
-        **_of(sliding_groups, "BRIDGED"),
-        "THINNEST_SECTION": sliding_groups.THINNEST,
-        "SHORT": sliding_groups.SHORTEST,
+        **_of(sliding_lanes, "BRIDGED"),
+        "THINNEST_SECTION": sliding_lanes.THINNEST,
+        "SHORT": sliding_lanes.SHORTEST,
         **_of(normals, "STEEP"),
     }
     return {name: float(value) for name, value in numbers.items()}

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from numba import njit, prange
 
 from ecorche.base.lane_transpose import copy_run, transpose
-from ecorche.base.lanes import WIDTH, broadcast, load, multiply_add, square_root, store, where_less
+from ecorche.base.lanes import WIDTH, broadcast, load, multiply_add, square_root, store
 from ecorche.muscles.packed_sections import (
     ALONG,
     BELLY,
@@ -35,10 +35,8 @@ from ecorche.muscles.packed_sections import (
     STATION_SIDE,
     STATION_T,
 )
-from ecorche.muscles.sections import ENDS, RIM
 from ecorche.skin.layout import Points
 from ecorche.skin.sliding_groups import (
-    BRIDGED,
     FOLLOW,
     LIMIT,
     MINUS_SIGMA,
@@ -47,6 +45,7 @@ from ecorche.skin.sliding_groups import (
     STAY_A,
     STAY_T,
 )
+from ecorche.skin.sliding_lanes import SHORTEST, THINNEST, height, least, most, saturated, soft_clamp
 
 Ints = npt.NDArray[np.int32]
 
@@ -57,12 +56,8 @@ TILE = 128
 ROW = 12
 """Numbers of a joint's ``I − M``: its upper three rows."""
 
-_LOWEST, _HIGHEST = np.float32(-ENDS), np.float32(1.0 + ENDS)
-_NEAR_START, _NEAR_END, _PARABOLA = np.float32(ENDS), np.float32(1.0 - ENDS), np.float32(0.25 / ENDS)
-_BEYOND_RIM, _OVER_RIM, _ROOT_RIM = np.float32(3.0 * RIM), np.float32(0.25 / RIM), np.float32(np.sqrt(RIM))
-_BRIDGED, _SOONER = np.float32(BRIDGED), np.float32(1.0 / BRIDGED)
-_ZERO, _ONE, _MINUS_THIRD = np.float32(0.0), np.float32(1.0), np.float32(-1.0 / 3.0)
-_THINNEST, _SHORTEST = np.float32(1e-12), np.float32(1e-6)
+_ZERO, _ONE = np.float32(0.0), np.float32(1.0)
+_THINNEST, _SHORTEST = np.float32(THINNEST), np.float32(SHORTEST)
 
 
 class InstanceSkin(NamedTuple):
@@ -91,26 +86,9 @@ class InstanceSkin(NamedTuple):
 
 
 @njit(inline="always")  # type: ignore[untyped-decorator]
-def _least(a: Any, b: Any) -> Any:
-    return where_less(a, b, a, b)
-
-
-@njit(inline="always")  # type: ignore[untyped-decorator]
-def _most(a: Any, b: Any) -> Any:
-    return where_less(b, a, a, b)
-
-
-@njit(inline="always")  # type: ignore[untyped-decorator]
 def _product(rows: Points, row: int, x: Any, y: Any, z: Any) -> Any:
     """The product of vectors with those in three rows of lanes."""
     return multiply_add(x, load(rows, row), multiply_add(y, load(rows, row + 1), z * load(rows, row + 2)))
-
-
-@njit(inline="always")  # type: ignore[untyped-decorator]
-def _soft_clamp(t: Any) -> Any:
-    t = _least(_most(t, broadcast(_LOWEST)), broadcast(_HIGHEST))
-    before, after = _most(_NEAR_START - t, broadcast(_ZERO)), _most(t - _NEAR_END, broadcast(_ZERO))
-    return multiply_add(before * before - after * after, broadcast(_PARABOLA), t)
 
 
 @njit(inline="always")  # type: ignore[untyped-decorator]
@@ -129,7 +107,7 @@ def _between(stations: Points, at: int, u: Any, w: Any) -> Any:
 @njit(inline="always")  # type: ignore[untyped-decorator]
 def _slid(skin: InstanceSkin, entry: int, table: Points, stations: Points, x: Any, y: Any, z: Any) -> Any:
     """How far a muscle pushes a vertex inwards, and along which direction."""
-    zero, one = broadcast(_ZERO), broadcast(_ONE)
+    zero = broadcast(_ZERO)
     muscle = np.int64(skin.muscles[entry])
     row, at = COLUMNS * muscle, STATION_COLUMNS * np.int64(skin.stations[entry])
     if at >= 0:
@@ -150,8 +128,8 @@ def _slid(skin: InstanceSkin, entry: int, table: Points, stations: Points, x: An
         side_z = _between(stations, at + STATION_SIDE + 2, u, w)
         long_out = multiply_add(out_x, out_x, multiply_add(out_y, out_y, out_z * out_z))
         long_side = multiply_add(side_x, side_x, multiply_add(side_y, side_y, side_z * side_z))
-        short_out = square_root(_most(long_out, broadcast(_SHORTEST)))
-        short_side = square_root(_most(long_side, broadcast(_SHORTEST)))
+        short_out = square_root(most(long_out, broadcast(_SHORTEST)))
+        short_side = square_root(most(long_side, broadcast(_SHORTEST)))
         over = _ONE / (short_out * short_side)
         lengthen = over * short_side
         v = multiply_add(x, out_x, multiply_add(y, out_y, z * out_z)) * lengthen
@@ -167,9 +145,9 @@ def _slid(skin: InstanceSkin, entry: int, table: Points, stations: Points, x: An
         lengthen = broadcast(_ONE)
     follow = broadcast(skin.kept[entry, FOLLOW])
     t = multiply_add(t, follow, broadcast(skin.kept[entry, STAY_T]))
-    d = _soft_clamp(t) - load(table, row + BELLY)
-    m, p = _least(d, zero), _most(d, zero)
-    thickness = _most(_curve(table, row + CURVES, m, p), broadcast(_THINNEST))
+    d = soft_clamp(t) - load(table, row + BELLY)
+    m, p = least(d, zero), most(d, zero)
+    thickness = most(_curve(table, row + CURVES, m, p), broadcast(_THINNEST))
     if skin.swept[muscle] > 0.5:
         v = v - _curve(table, row + CURVES + 7, m, p)
     if skin.swept[muscle] > 1.5:
@@ -177,15 +155,10 @@ def _slid(skin: InstanceSkin, entry: int, table: Points, stations: Points, x: An
     a = multiply_add(a, follow, broadcast(skin.kept[entry, STAY_A])) * load(table, row + BULGE)
     half_axis = thickness * load(table, row + HEIGHT)
     v, a = v * follow, a / thickness
-    inside = multiply_add(-a, a, one)
-    s = _most(inside + _BEYOND_RIM, zero) * _OVER_RIM
-    root = where_less(s, one, s * s * _ROOT_RIM, square_root(_most(inside, zero)))
-    apart = multiply_add(half_axis * root, broadcast(skin.kept[entry, MINUS_SIGMA]), v)
+    apart = multiply_add(half_axis * height(a), broadcast(skin.kept[entry, MINUS_SIGMA]), v)
     off = (apart - skin.kept[entry, REST]) * skin.kept[entry, LIMIT]
-    off = where_less(off, zero, _most(off, broadcast(-_ONE)), _least(off * _SOONER, one))
-    cubic = multiply_add(off * off, off * _MINUS_THIRD, off)
     push = skin.kept[entry, PUSH] * lengthen * load(table, row + GAIN)
-    return where_less(off, zero, cubic, cubic * _BRIDGED) * push, out_x, out_y, out_z
+    return saturated(off) * push, out_x, out_y, out_z
 
 
 @njit(inline="always")  # type: ignore[untyped-decorator]

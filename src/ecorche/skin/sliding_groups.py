@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit, prange
 
-from ecorche.base.lanes import EIGHT, multiply_add, scatter_points, square_root, store, where_less
+from ecorche.base.lanes import EIGHT, multiply_add, scatter_points, square_root, store
 from ecorche.base.lanes import broadcast_eight as broadcast
 from ecorche.base.lanes import gather_eight_points as gather_points
 from ecorche.base.lanes import load_eight as load
@@ -37,21 +37,11 @@ from ecorche.muscles.packed_sections import (
     STATION_T,
     SWEPT,
 )
-from ecorche.muscles.sections import ENDS, RIM
 from ecorche.skin.layout import Points
+from ecorche.skin.sliding_lanes import SHORTEST, THINNEST, height, least, most, saturated, soft_clamp
 
-BRIDGED = 0.4
-"""Inwards δ saturates at this part of what it does outwards: taut skin and fat bridge a hollow."""
-THINNEST = 1e-12
-"""Of sections [m]: the ends of a muscle are not divided by."""
-SHORTEST = 1e-6
-"""Of squared blended directions."""
 _THINNEST, _SHORTEST = np.float32(THINNEST), np.float32(SHORTEST)
-_LOWEST, _HIGHEST = np.float32(-ENDS), np.float32(1.0 + ENDS)
-_NEAR_START, _NEAR_END, _PARABOLA = np.float32(ENDS), np.float32(1.0 - ENDS), np.float32(0.25 / ENDS)
-_BEYOND_RIM, _OVER_RIM, _ROOT_RIM = np.float32(3.0 * RIM), np.float32(0.25 / RIM), np.float32(np.sqrt(RIM))
-_BRIDGED, _SOONER = np.float32(BRIDGED), np.float32(1.0 / BRIDGED)
-_ZERO, _ONE, _MINUS_THIRD = np.float32(0.0), np.float32(1.0), np.float32(-1.0 / 3.0)
+_ZERO, _ONE = np.float32(0.0), np.float32(1.0)
 
 GROUPS_TOGETHER = 32
 """So many groups take a step together: what a step leaves to the next stays near the processor."""
@@ -88,29 +78,11 @@ class SlidingLayout(NamedTuple):
 
 
 @njit(inline="always")  # type: ignore[untyped-decorator]
-def _least(a: Any, b: Any) -> Any:
-    return where_less(a, b, a, b)
-
-
-@njit(inline="always")  # type: ignore[untyped-decorator]
-def _most(a: Any, b: Any) -> Any:
-    return where_less(b, a, a, b)
-
-
-@njit(inline="always")  # type: ignore[untyped-decorator]
 def _dot(table: Points, row: int, at: int, x: Any, y: Any, z: Any) -> Any:
     """The product of lanes of vectors with one vector of a row."""
     # number by number, here and below: a view of the row would be counted, which costs more than the product
     so_far = z * broadcast(table[row, at + 2])
     return multiply_add(x, broadcast(table[row, at]), multiply_add(y, broadcast(table[row, at + 1]), so_far))
-
-
-@njit(inline="always")  # type: ignore[untyped-decorator]
-def _soft_clamp(t: Any) -> Any:
-    """`sections.soft_clamp`: t held within 0 … 1, with a parabola at either end."""
-    t = _least(_most(t, broadcast(_LOWEST)), broadcast(_HIGHEST))
-    before, after = _most(_NEAR_START - t, broadcast(_ZERO)), _most(t - _NEAR_END, broadcast(_ZERO))
-    return multiply_add(before * before - after * after, broadcast(_PARABOLA), t)
 
 
 @njit(inline="always")  # type: ignore[untyped-decorator]
@@ -169,7 +141,7 @@ def _bent_place(
     tiny = broadcast(_SHORTEST)
     long_out = multiply_add(out_x, out_x, multiply_add(out_y, out_y, out_z * out_z))
     long_side = multiply_add(side_x, side_x, multiply_add(side_y, side_y, side_z * side_z))
-    short_out, short_side = square_root(_most(long_out, tiny)), square_root(_most(long_side, tiny))
+    short_out, short_side = square_root(most(long_out, tiny)), square_root(most(long_side, tiny))
     # one division for both: nothing is slower
     over = _ONE / (short_out * short_side)
     lengthen = over * short_side
@@ -251,9 +223,9 @@ def _find_thickness(
         muscle, kept, at = muscles[row], KEPT * row, LEFT * (row - starts[begin])
         follow = load(rows, kept + FOLLOW)
         t = multiply_add(load(left, at + T), follow, load(rows, kept + STAY_T))
-        d = _soft_clamp(t) - table[muscle, BELLY]
-        m, p = _least(d, zero), _most(d, zero)
-        thickness = _most(_curve(table, muscle, CURVES, m, p), broadcast(_THINNEST))
+        d = soft_clamp(t) - table[muscle, BELLY]
+        m, p = least(d, zero), most(d, zero)
+        thickness = most(_curve(table, muscle, CURVES, m, p), broadcast(_THINNEST))
         v, a = load(left, at + V), load(left, at + A)
         # most muscles sweep outwards only, and subtracting zero changes no bit
         if table[muscle, SWEPT] > 0.5:
@@ -279,27 +251,19 @@ def _push(
 ) -> None:
     """How far the muscles' surfaces have moved from the skin since bind, and the skin after them."""
     begin, end = groups
-    zero, one = broadcast(_ZERO), broadcast(_ONE)
     for group in range(begin, end):
         sum_x, sum_y, sum_z = broadcast(_ZERO), broadcast(_ZERO), broadcast(_ZERO)
         for row in range(starts[group], starts[group + 1]):
             kept, at = KEPT * row, LEFT * (row - starts[begin])
             a, half_axis = load(left, at + A), load(left, at + HALF_AXIS)
-            inside = multiply_add(-a, a, one)
-            s = _most(inside + _BEYOND_RIM, zero) * _OVER_RIM
-            root = where_less(s, one, s * s * _ROOT_RIM, square_root(_most(inside, zero)))
             # v − σ b, and its difference from bind
-            apart = multiply_add(half_axis * root, load(rows, kept + MINUS_SIGMA), load(left, at + V))
+            apart = multiply_add(half_axis * height(a), load(rows, kept + MINUS_SIGMA), load(left, at + V))
             if learn:
                 store(rows, kept + REST, apart)
                 store(rows, kept + LIMIT, half_axis)
             else:
                 off = (apart - load(rows, kept + REST)) * load(rows, kept + LIMIT)
-                # outwards, which is negative here, up to the limit; inwards skin bridges a hollow sooner
-                off = where_less(off, zero, _most(off, broadcast(-_ONE)), _least(off * _SOONER, one))
-                cubic = multiply_add(off * off, off * _MINUS_THIRD, off)
-                push = load(rows, kept + PUSH) * load(left, at + LENGTHEN)
-                minus = where_less(off, zero, cubic, cubic * _BRIDGED) * push
+                minus = saturated(off) * (load(rows, kept + PUSH) * load(left, at + LENGTHEN))
                 sum_x = multiply_add(minus, load(left, at + OUT_X), sum_x)
                 sum_y = multiply_add(minus, load(left, at + OUT_Y), sum_y)
                 sum_z = multiply_add(minus, load(left, at + OUT_Z), sum_z)
