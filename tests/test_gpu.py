@@ -126,7 +126,7 @@ def _with(values: Floats, value: float) -> Floats:
 def test_what_does_not_fit_is_refused(data: Path) -> None:
     evaluator, moved, active = instances(data / SLIM, False)
     program = evaluator.program
-    gpu, room = _on_gpu(program), np.empty((COUNT, len(program.points), 3), np.float32)
+    gpu, room = _on_gpu(program), np.zeros((COUNT, len(program.points), 3), np.float32)
     with pytest.raises(EcorcheError, match="0 instances were given, and there is room for 1 to 21"):
         gpu.apply(moved[:0], points=room[:0])
     with pytest.raises(EcorcheError, match="no instances of a character with 31 joints"):
