@@ -51,7 +51,7 @@ def figure() -> Figure:
     def record(what: str, measured: float, asked: float, unit: str) -> None:
         if "ECORCHE_FIGURES" in os.environ:
             with Path(os.environ["ECORCHE_FIGURES"]).open("a") as file:
-                line = {"what": what, "measured": measured, "asked": asked, "unit": unit}
+                line = {"what": what, "measured": float(measured), "asked": asked, "unit": unit}
                 file.write(json.dumps(line) + "\n")
 
     return record
