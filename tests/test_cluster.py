@@ -32,8 +32,9 @@ def scheduler(tmp_path: Path) -> Iterator[tuple[str, list[subprocess.Popen[bytes
             break
         time.sleep(0.05)
     yield json.loads(told.read_text())["address"], started
+    # killed: a worker that is told to end waits for a scheduler that may be gone
     for process in reversed(started):
-        process.terminate()
+        process.kill()
     for process in started:
         process.wait()
 
@@ -65,7 +66,7 @@ def test_two_workers_of_which_one_is_killed_give_the_bytes_of_a_local_bake(
     killed = in_work(folder, "long.npz", 16)
     killed.send_signal(signal.SIGKILL)
     poison(folder, "long.npz", 5, 64)
-    said, errors = command.communicate()
+    said, errors = command.communicate(timeout=300)
     assert command.returncode == 0, errors
     assert "2 shots in" in said
     assert (folder / "short – κοντό.npz").read_bytes() == (wholes / "short.npz").read_bytes()
@@ -84,12 +85,12 @@ def test_a_scheduler_that_dies_is_told_and_the_rest_is_done_elsewhere(
     processes[0].kill()
     at_work.send_signal(signal.SIGKILL)
     poison(folder, "long.npz", 5, 64)
-    _, errors = command.communicate()
+    _, errors = command.communicate(timeout=300)
     assert command.returncode == 1, errors
     assert "the scheduler went away" in errors
     assert "give --resume: what is finished is kept" in errors
     command = start("shots", listed, "--resume")
-    said, errors = command.communicate()
+    said, errors = command.communicate(timeout=300)
     assert command.returncode == 0, errors
     assert "1 shot in" in said
     require_only_poison(folder / "long.npz", wholes / "long.npz", 5)
@@ -99,7 +100,7 @@ def test_a_cluster_that_the_command_starts(stage: Path, tmp_path: Path, wholes: 
     listed = tmp_path / "list.toml"
     listed.write_text(LIST.format(stage=stage), encoding="utf-8")
     command = start("shots", listed, "--cluster", "local", "--workers", 2)
-    _, errors = command.communicate()
+    _, errors = command.communicate(timeout=300)
     assert command.returncode == 0, errors
     for ours, theirs in (("short – κοντό", "short"), ("long", "long")):
         assert (tmp_path / "list" / f"{ours}.npz").read_bytes() == (wholes / f"{theirs}.npz").read_bytes()
@@ -116,13 +117,13 @@ def test_workers_that_cannot_be_used_are_told(
 
     def told() -> str:
         command = start("shots", listed, "--cluster", address)
-        _, errors = command.communicate()
+        _, errors = command.communicate(timeout=300)
         assert command.returncode == 2, errors
         return errors
 
     processes.append(worker(address, "--nthreads", 2))
     assert "the worker takes 2 jobs at once. Start it with --nthreads 1" in told()
-    processes[-1].terminate()
+    processes[-1].kill()
     processes[-1].wait()
     processes.append(worker(address, "--nthreads", 1, "--preload", older))
     assert "the worker has another version: ecorche 0.0.1 there, 0.1.0 here. Install ecorche" in told()

@@ -87,7 +87,7 @@ def test_a_killed_worker_and_a_killed_scheduler_cost_nothing_that_was_finished(
     assert second.pid != worker.pid
     command.kill()
     second.send_signal(signal.SIGKILL)
-    _, errors = command.communicate()
+    _, errors = command.communicate(timeout=300)
     assert "again: long: its worker was ended by signal 9" in errors
 
     short = folder / "short – κοντό.npz"
@@ -96,7 +96,7 @@ def test_a_killed_worker_and_a_killed_scheduler_cost_nothing_that_was_finished(
     assert not (folder / "long.npz").exists()
     poison(folder, "long.npz", 5, 64)
     command = start("shots", listed, "-o", folder, "--resume", "--workers", 2)
-    said, errors = command.communicate()
+    said, errors = command.communicate(timeout=300)
     assert command.returncode == 0, errors
     assert "1 were there already" in said
     assert short.stat().st_mtime_ns == made
@@ -110,7 +110,7 @@ def test_ranges_of_frames_are_the_same_bytes_and_settings_that_changed_are_done_
     listed = tmp_path / "list.toml"
     listed.write_text(LIST.format(stage=stage), encoding="utf-8")
     command = start("shots", listed, "--split", 32)
-    said, errors = command.communicate()
+    said, errors = command.communicate(timeout=300)
     assert command.returncode == 0, errors
     folder = tmp_path / "list"
     assert (folder / "long.npz").read_bytes() == (wholes / "long.npz").read_bytes()
@@ -119,11 +119,11 @@ def test_ranges_of_frames_are_the_same_bytes_and_settings_that_changed_are_done_
     assert "frames in" in (folder / ".shots" / "long.npz.log").read_text()
 
     command = start("shots", listed)
-    assert "2 shots of 2 are finished already. Give --resume" in command.communicate()[1]
+    assert "2 shots of 2 are finished already. Give --resume" in command.communicate(timeout=300)[1]
     assert command.returncode == 2
     listed.write_text(LIST.format(stage=stage).replace("20-24", "20-23"), encoding="utf-8")
     command = start("shots", listed, "--resume")
-    said, errors = command.communicate()
+    said, errors = command.communicate(timeout=300)
     assert "1 shot in" in said, errors
     with np.load(folder / "short – κοντό.npz") as file:
         assert len(file["points"]) == 4
@@ -136,7 +136,7 @@ def test_a_shot_that_fails_is_told_and_the_others_are_done(stage: Path, tmp_path
     rows += [f"too long,{stage}/man.glb,{stage}/walk.bvh,20-9999,pc2"]
     listed.write_text("\n".join(rows))
     command = start("shots", listed, "-o", tmp_path / "out", "--retries", 3)
-    said, errors = command.communicate()
+    said, errors = command.communicate(timeout=300)
     assert command.returncode == 1
     assert "failed: too long: motion 'walk': frames 20-9999 were asked for" in errors
     assert "again" not in errors  # it would be the same
