@@ -6,7 +6,8 @@ reassociated, and a thing gets the same bits whatever others are computed beside
 are fused where the processor can: that is the one difference between processor families.
 
 What is read from float32 arrays is eight numbers wide instead, an octet: a kernel that makes its constants by
-`like` computes eight things at once to seven digits where it is given such arrays.
+`like` computes eight things at once to seven digits where it is given such arrays. And what `read_eight`
+reads are eight float64 numbers: things that already lie side by side, such as instances of a character.
 
 Within kernels: ``+ - * /`` between quads or a quad and a float64, and the functions below. The index
 arguments are not checked. What `lanes` says about Numba's cache holds here.
@@ -18,6 +19,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -34,16 +36,17 @@ _COLUMNS = 4  # that rows are read by
 
 
 class QuadType(types.Type):
-    """Numba's type of four float64 or eight float32 numbers."""
+    """Numba's type of four or eight float64 or eight float32 numbers."""
 
     def __init__(self, name: str, number: Any, scalar: Any, width: int) -> None:
         self.number, self.scalar, self.width = number, scalar, width
-        self.vector, self.bytes = ir.VectorType(scalar, width), 32 // width
+        self.vector, self.bytes = ir.VectorType(scalar, width), number.bitwidth // 8
         super().__init__(name=name)
 
 
 Quad = QuadType("Quad4d", types.float64, ir.DoubleType(), 4)
 Octet = QuadType("Octet8f", types.float32, ir.FloatType(), 8)
+Eight = QuadType("Eight8d", types.float64, ir.DoubleType(), 8)
 
 
 @register_model(QuadType)
@@ -125,26 +128,43 @@ def like(typing_context: Any, a: Any, number: Any) -> Any:
     return (a(a, types.float64), generate) if isinstance(a, QuadType) else None
 
 
+def _reading(kind: QuadType, context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    """Code that reads row ``args[1]`` of an array of so many numbers a row."""
+    start = builder.mul(args[1], ir.Constant(args[1].type, kind.width))
+    base = _data(context, builder, signature.args[0], args[0])
+    value = builder.load(_vector_at(builder, base, start, kind.vector))
+    value.align = kind.bytes
+    return value
+
+
 @intrinsic  # type: ignore[untyped-decorator]
 def read_quad(typing_context: Any, rows: Any, row: Any) -> Any:
     """The quad in row number ``row`` of C-contiguous float64 (..., 4), or octet of float32 (..., 8)."""
     kind = _kind(rows)
-    if kind is None:
+    return None if kind is None else (kind(rows, types.intp), partial(_reading, kind))
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def read_eight(typing_context: Any, rows: Any, row: Any) -> Any:
+    """The eight numbers in row number ``row`` of C-contiguous float64 (..., 8)."""
+    if not _is_array(rows, types.float64):
         return None
+    return Eight(rows, types.intp), partial(_reading, Eight)
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def eight(typing_context: Any, number: Any) -> Any:
+    """One float64 eight times."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        start = builder.mul(args[1], ir.Constant(args[1].type, kind.width))
-        base = _data(context, builder, signature.args[0], args[0])
-        value = builder.load(_vector_at(builder, base, start, kind.vector))
-        value.align = kind.bytes
-        return value
+        return _spread(builder, args[0], Eight)
 
-    return kind(rows, types.intp), generate
+    return Eight(types.float64), generate
 
 
 @intrinsic  # type: ignore[untyped-decorator]
 def write_quad(typing_context: Any, rows: Any, row: Any, a: Any) -> Any:
-    """Write a quad to row number ``row`` of an array (..., 4), rounded where that is float32; or an octet."""
+    """Write a quad to row ``row`` of an array (..., 4), or eight (..., 8); rounded where that is float32."""
     target = _kind(rows)
     if target is None or not isinstance(a, QuadType):
         return None
@@ -155,7 +175,7 @@ def write_quad(typing_context: Any, rows: Any, row: Any, a: Any) -> Any:
             _data(context, builder, signature.args[0], args[0]),
             ir.VectorType(target.scalar, a.width),
         )
-        value = args[2] if target is a else builder.fptrunc(args[2], vector)
+        value = args[2] if target.number == a.number else builder.fptrunc(args[2], vector)
         builder.store(value, _vector_at(builder, base, start, vector)).align = target.bytes
         return context.get_dummy_value()
 

@@ -11,6 +11,7 @@ from typing import NoReturn
 
 import numpy as np
 import numpy.typing as npt
+from numba import get_num_threads
 
 from ecorche.base.lanes import WIDTH, rows_of_lanes
 from ecorche.body.budget import muscle_lift
@@ -21,7 +22,7 @@ from ecorche.body.vertex_program import VertexProgram
 from ecorche.errors import EcorcheError
 from ecorche.skin.hybrid import HybridSkinning
 from ecorche.skin.instance_normals import shade_instances
-from ecorche.skin.instance_skin import InstanceSkin, skin_instances, wear_instances
+from ecorche.skin.instance_skin import InstanceSkin, skin_instances, tile_work, wear_instances
 
 Floats = npt.NDArray[np.float64]
 Points = npt.NDArray[np.float32]
@@ -163,7 +164,7 @@ class Evaluator:
         worn = len(self._worn) > 0 and len(shown) > 0
         at = self._at if laid or worn else self._at[:0]
         minus = self._joints.minus
-        skin_instances(self._skin, minus, table, stations, shown, at, self._deltas, out)
+        skin_instances(self._skin, minus, table, stations, shown, at, self._deltas, out, get_num_threads())
         if worn:
             of = self.program.worn
             wear_instances(self._worn, of.starts, of.vertices, of.parts, self._deltas, at, out)
@@ -196,4 +197,5 @@ def _instance_skin(program: VertexProgram, spindles: InstanceSpindles | None) ->
         shares=np.ascontiguousarray(entries.shares),
         kept=np.ascontiguousarray(entries.kept),
         swept=np.zeros(0, np.float32) if spindles is None else spindles.swept,
+        work=tile_work(entries.starts),
     )

@@ -1,5 +1,7 @@
 """The stations of bent muscles in a frame, four at a time and without a branch; for compiled loops.
 
+Here four stations lie side by side; in `instance_posing` a station of eight instances does. The arithmetic is
+one.
 Places come first and S_d in a second loop, because a processor overlaps the steps of short loops. A loop
 stands within its function: what is called in a loop counts its arrays again and again, which costs more than
 the work itself.
@@ -14,6 +16,7 @@ import numpy.typing as npt
 from numba import njit
 
 from ecorche.base.quads import (
+    like,
     pick,
     quad,
     read_quad,
@@ -45,7 +48,7 @@ from ecorche.muscles.posing_plan import (
     SHARE,
     TANGENT,
 )
-from ecorche.muscles.triples import cross, dot, plus, read_vector, scaled
+from ecorche.muscles.triples import cross, dot, plus, read_vector, scaled, write_vector
 
 Floats = npt.NDArray[np.float64]
 Reals = npt.NDArray[np.float32]
@@ -57,49 +60,76 @@ _LEAST = 1e-300  # an end of a path has no rounding to be divided by
 
 
 @njit(inline="always")  # type: ignore[untyped-decorator]
-def _carried(turn: Floats, joints: Naturals, row: int, bind_along: Any, bind_out: Any, along: Any) -> Any:
-    """S_d as four joints carry it, turned the short way to the path's tangent: see `section_frames`."""
-    x, y, z = (
-        read_rows(turn, joints, row, TURN, 0),
-        read_rows(turn, joints, row, TURN, 4),
-        read_rows(turn, joints, row, TURN, 8),
-    )
+def place_between(end: Any, direction: Any, bend: Any, share: Any, over: Any) -> Any:
+    """Point, tangent and t of a station: see `PosedPaths.on`.
+
+    Args:
+        end: The node after it, and the arc length up to there.
+        direction: Of the segment that ends there, and its length.
+        bend: Of the nearer node, and the reach of its rounding.
+        share: Of the segment that lies before it.
+        over: One over the muscle's length.
+    """
+    arc, length, reach = end[3], direction[3], bend[3]
+    zero, half, rest = like(share, 0.0), like(share, 0.5), 1.0 - share
+    left = rest * length
+    # how far it is from the nearer node, and on which side of it
+    away = where_above(half, share, share, rest)
+    side = where_above(half, share, like(share, -1.0), like(share, 1.0))
+    within = reach - away * length
+    within = where_above(within, zero, within, zero)
+    part = within / (reach + reach + _LEAST)
+    point = plus(plus(end, zero - left, direction), 0.5 * part * within, bend)
+    along = plus(direction, side * part, bend)
+    return point, scaled(1.0 / square_roots(dot(along, along)), along), (arc - left) * over
+
+
+@njit(inline="always")  # type: ignore[untyped-decorator]
+def carried(x: Any, y: Any, z: Any, bind_along: Any, bind_out: Any, along: Any) -> Any:
+    """S_d as rows of rotations carry it, turned the short way to the path's tangent: see `section_frames`."""
     a = dot(x, bind_along), dot(y, bind_along), dot(z, bind_along)
     out = dot(x, bind_out), dot(y, bind_out), dot(z, bind_out)
     cosine = 1.0 + dot(a, along)
     share = dot(out, plus(along, -1.0, a)) / cosine
-    share = where_above(cosine, quad(1e-12), share, quad(0.0))
-    return plus(out, quad(0.0) - share, plus(a, 1.0, along))
+    share = where_above(cosine, like(cosine, 1e-12), share, like(cosine, 0.0))
+    return plus(out, like(share, 0.0) - share, plus(a, 1.0, along))
+
+
+@njit(inline="always")  # type: ignore[untyped-decorator]
+def between_joints(out: Any, other: Any, share: Any) -> Any:
+    """S_d between two joints that carry it differently."""
+    both = plus(scaled(1.0 - share, out), share, other)
+    return scaled(1.0 / square_roots(dot(both, both)), both)
+
+
+@njit(inline="always")  # type: ignore[untyped-decorator]
+def _carried_by(turn: Floats, joints: Naturals, row: int, bind_along: Any, bind_out: Any, along: Any) -> Any:
+    """S_d as four joints carry it."""
+    return carried(
+        read_rows(turn, joints, row, TURN, 0),
+        read_rows(turn, joints, row, TURN, 4),
+        read_rows(turn, joints, row, TURN, 8),
+        bind_along,
+        bind_out,
+        along,
+    )
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
 def pose_places(named: Naturals, kept: Floats, nodes: Floats, overs: Floats, places: Floats) -> None:
-    """See `PosedPaths.on`: points, tangents and t of the stations of bent lines, four at a time."""
-    zero, half, before, after = quad(0.0), quad(0.5), quad(-1.0), quad(1.0)
+    """Points, tangents and t of the stations of bent lines, four at a time."""
     for group in range(len(named)):
         name, keep, at = NAMED * group, KEPT * group, PLACE * group
-        end = read_rows(nodes, named, name + NODE, NODE_COLUMNS, POINT)
-        direction = read_rows(nodes, named, name + NODE, NODE_COLUMNS, DIRECTION)
-        bend = read_rows(nodes, named, name + NEAR, NODE_COLUMNS, BEND)
-        arc, length, reach = end[3], direction[3], bend[3]
-        share = read_quad(kept, keep + SHARE)
-        rest = 1.0 - share
-        left = rest * length
-        # how far it is from the nearer node, and on which side of it
-        away, side = where_above(half, share, share, rest), where_above(half, share, before, after)
-        within = reach - away * length
-        within = where_above(within, zero, within, zero)
-        part = within / (reach + reach + _LEAST)
-        point = plus(plus(end, zero - left, direction), 0.5 * part * within, bend)
-        along = plus(direction, side * part, bend)
-        along = scaled(1.0 / square_roots(dot(along, along)), along)
-        write_quad(places, at, point[0])
-        write_quad(places, at + 1, point[1])
-        write_quad(places, at + 2, point[2])
-        write_quad(places, at + 3, along[0])
-        write_quad(places, at + 4, along[1])
-        write_quad(places, at + 5, along[2])
-        write_quad(places, at + 6, (arc - left) * pick(overs, named, name + OWNER))
+        point, along, t = place_between(
+            read_rows(nodes, named, name + NODE, NODE_COLUMNS, POINT),
+            read_rows(nodes, named, name + NODE, NODE_COLUMNS, DIRECTION),
+            read_rows(nodes, named, name + NEAR, NODE_COLUMNS, BEND),
+            read_quad(kept, keep + SHARE),
+            pick(overs, named, name + OWNER),
+        )
+        write_vector(places, at, point)
+        write_vector(places, at + 3, along)
+        write_quad(places, at + 6, t)
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
@@ -117,12 +147,10 @@ def pose_stations(
         name, keep, at = NAMED * group, KEPT * group, PLACE * group
         along, bind_along = read_vector(places, at + 3), read_vector(kept, keep + TANGENT)
         bind_out = read_vector(kept, keep + ACROSS)
-        out = _carried(turn, named, name + JOINT_BEFORE, bind_along, bind_out, along)
+        out = _carried_by(turn, named, name + JOINT_BEFORE, bind_along, bind_out, along)
         if group >= of_one_joint:
-            share = read_quad(kept, keep + SHARE)
-            other = _carried(turn, named, name + JOINT, bind_along, bind_out, along)
-            both = plus(scaled(1.0 - share, out), share, other)
-            out = scaled(1.0 / square_roots(dot(both, both)), both)
+            other = _carried_by(turn, named, name + JOINT, bind_along, bind_out, along)
+            out = between_joints(out, other, read_quad(kept, keep + SHARE))
         point, t, side = read_vector(places, at), read_quad(places, at + 6), cross(along, out)
         _write_stations(lines, named, name + ROW, point, along, out, side, t)
         if len(stations) > 0:

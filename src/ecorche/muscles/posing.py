@@ -12,7 +12,7 @@ is used again (`posing_memory`) spares it what takes a third as long as the posi
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -59,6 +59,8 @@ Naturals = npt.NDArray[np.uint32]
 
 # columns of a muscle in a frame: its frame, length and the change of its belly's thickness
 FRAME, LENGTH, CHANGE, NUMBERS = 0, 12, 13, 14
+SHORTEST_CHORD = 1e-18
+"""Of a straight muscle, squared [m²]: what is shorter has no direction."""
 
 
 class PosedTables(NamedTuple):
@@ -138,7 +140,7 @@ def _contract(
     overs: Floats,
     numbers: Floats,
 ) -> bool:
-    """Arc lengths, and the change of the bellies that keeps their volume: see `volume`."""
+    """Arc lengths, and the change of the bellies that keeps their volume."""
     for i in range(len(muscles)):
         m, first, last = muscles[i], starts[i], starts[i + 1] - np.uint32(1)
         whole = nodes[first, ARC] = 0.0
@@ -151,15 +153,21 @@ def _contract(
         if not (whole < np.inf and bulge[m] > 0.0 and bulge[m] < np.inf):
             return False
         overs[i] = 1.0 / whole
-        square, gradient = constants[m, RULE], constants[m, RULE + 1]
-        constant, thinnest = constants[m, RULE + 2], constants[m, RULE + 3]
-        excess = constant * (1.0 - constants[m, RULE + 4] / whole)
-        change = thinnest
-        if not excess + thinnest * (gradient + square * thinnest) > 0.0:
-            root = np.sqrt(max(gradient * gradient - 4.0 * square * excess, 0.0))
-            change = max(-2.0 * excess / (gradient + root), thinnest)
-        numbers[m, LENGTH], numbers[m, CHANGE] = whole, change
+        numbers[m, LENGTH], numbers[m, CHANGE] = whole, belly_change(constants, m, whole)
     return True
+
+
+@njit(inline="always")  # type: ignore[untyped-decorator]
+def belly_change(constants: Floats, m: int, length: float) -> float:
+    """How much thicker a belly is at a length, so that the muscle keeps its volume: see `volume`."""
+    square, gradient = constants[m, RULE], constants[m, RULE + 1]
+    constant, thinnest = constants[m, RULE + 2], constants[m, RULE + 3]
+    excess = constant * (1.0 - constants[m, RULE + 4] / length)
+    change = thinnest
+    if not excess + thinnest * (gradient + square * thinnest) > 0.0:
+        root = np.sqrt(max(gradient * gradient - 4.0 * square * excess, 0.0))
+        change = max(-2.0 * excess / (gradient + root), thinnest)
+    return change
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
@@ -180,23 +188,29 @@ def _pose_frames(
             continue
         first, last = starts[i], starts[i + 1] - np.uint32(1)
         step = plus(read(nodes, last), -1.0, read(nodes, first))
-        if not dot(step, step) > 1e-18:
+        if not dot(step, step) > SHORTEST_CHORD:
             return False
-        along, joint, weight = unit(step), joints[first], constants[m, WEIGHT]
-        bind_along, bind_out = read(constants, m, CHORD), read(constants, m, BIND_OUT)
-        out = turned(times(turn, joint, bind_along), along, times(turn, joint, bind_out))
-        if weight > 0.0:
-            joint = joints[last]
-            other = turned(times(turn, joint, bind_along), along, times(turn, joint, bind_out))
-            if out != other:
-                side = cross(along, out)
-                angle = weight * np.arctan2(dot(side, other), dot(out, other))
-                out = plus(scaled(np.cos(angle), out), np.sin(angle), side)
+        along, out = straight_frame(constants, m, turn, joints[first], joints[last], step)
         write(numbers, m, FRAME, read(nodes, first))
         write(numbers, m, FRAME + 3, along)
         write(numbers, m, FRAME + 6, out)
         write(numbers, m, FRAME + 9, cross(along, out))
     return True
+
+
+@njit(inline="always")  # type: ignore[untyped-decorator]
+def straight_frame(constants: Floats, m: int, turn: Floats, joint: int, last: int, step: Any) -> Any:
+    """Direction and S_d of a straight muscle from one joint to the last, ``step`` apart."""
+    along, weight = unit(step), constants[m, WEIGHT]
+    bind_along, bind_out = read(constants, m, CHORD), read(constants, m, BIND_OUT)
+    out = turned(times(turn, joint, bind_along), along, times(turn, joint, bind_out))
+    if weight > 0.0:
+        other = turned(times(turn, last, bind_along), along, times(turn, last, bind_out))
+        if out != other:
+            side = cross(along, out)
+            angle = weight * np.arctan2(dot(side, other), dot(out, other))
+            out = plus(scaled(np.cos(angle), out), np.sin(angle), side)
+    return along, out
 
 
 @njit(cache=True, error_model="numpy")  # type: ignore[untyped-decorator]

@@ -55,6 +55,8 @@ TILE = 128
 """So many vertices are brought to their end together: what a tile writes and turns over stays near."""
 ROW = 12
 """Numbers of a joint's ``I − M``: its upper three rows."""
+ENTRY_WORK = 2
+"""What a muscle below a vertex takes, where skinning the vertex takes one."""
 
 _ZERO, _ONE = np.float32(0.0), np.float32(1.0)
 _THINNEST, _SHORTEST = np.float32(THINNEST), np.float32(SHORTEST)
@@ -71,6 +73,7 @@ class InstanceSkin(NamedTuple):
             −1 of a straight muscle, (entries,).
         shares, kept: See `SlidingEntries`.
         swept: Whether each muscle sweeps outwards (1) or sideways too (2), (muscles,).
+        work: What the tiles before each take, and all, without and with muscles: see `tile_work`.
     """
 
     points: Points
@@ -83,6 +86,16 @@ class InstanceSkin(NamedTuple):
     shares: Points
     kept: Points
     swept: Points
+    work: npt.NDArray[np.int64]
+
+
+def tile_work(muscle_starts: Ints) -> npt.NDArray[np.int64]:
+    """What the tiles before each take, without and with muscles, (2, tiles + 1).
+
+    Muscles lie together: of a man's, one half of the vertices has three times as many below it as the other.
+    """
+    until = np.minimum(TILE * np.arange(-(-(len(muscle_starts) - 1) // TILE) + 1), len(muscle_starts) - 1)
+    return np.stack([until, until + ENTRY_WORK * muscle_starts[until].astype(np.int64)])
 
 
 @njit(inline="always")  # type: ignore[untyped-decorator]
@@ -185,6 +198,7 @@ def skin_instances(
     at: Points,
     deltas: Points,
     out: Points,
+    parts: int,
 ) -> None:
     """Sixteen instances, skinned and moved by their muscles.
 
@@ -197,40 +211,45 @@ def skin_instances(
         at: Where to write positions [m] for normals, (3 vertices, 16); no rows where nobody asks.
         deltas: Where to write how far muscles move each vertex, (3 vertices, 16); no rows where nobody asks.
         out: Where to write positions instance by instance, (instances up to 16, 3 vertices).
+        parts: How many threads share the work.
     """
-    count = len(skin.points)
-    for tile in prange(-(-count // TILE)):
-        first, last = TILE * tile, min(TILE * tile + TILE, count)
+    work = skin.work[1 if len(shown) > 0 else 0]
+    for part in prange(parts):
+        # tiles one after another, and no thread with more work than another
+        begin = np.searchsorted(work, work[-1] * part // parts)
+        end = np.searchsorted(work, work[-1] * (part + 1) // parts)
         tile_rows, turned = np.empty((3 * TILE, WIDTH), np.float32), np.empty((WIDTH, 3 * TILE), np.float32)
-        for vertex in range(first, last):
-            x, y, z = (
-                broadcast(skin.points[vertex, 0]),
-                broadcast(skin.points[vertex, 1]),
-                broadcast(skin.points[vertex, 2]),
-            )
-            x, y, z = _skinned(skin, vertex, minus, x, y, z)
-            if len(shown) > 0 and skin.muscle_starts[vertex] < skin.muscle_starts[vertex + 1]:
-                sum_x, sum_y, sum_z = broadcast(_ZERO), broadcast(_ZERO), broadcast(_ZERO)
-                for entry in range(skin.muscle_starts[vertex], skin.muscle_starts[vertex + 1]):
-                    if shown[skin.muscles[entry]]:
-                        push, out_x, out_y, out_z = _slid(skin, entry, table, stations, x, y, z)
-                        sum_x = multiply_add(push, out_x, sum_x)
-                        sum_y = multiply_add(push, out_y, sum_y)
-                        sum_z = multiply_add(push, out_z, sum_z)
-                if len(deltas) > 0:
-                    store(deltas, 3 * vertex, (x - sum_x) - x)
-                    store(deltas, 3 * vertex + 1, (y - sum_y) - y)
-                    store(deltas, 3 * vertex + 2, (z - sum_z) - z)
-                x, y, z = x - sum_x, y - sum_y, z - sum_z
-            row = 3 * (vertex - first)
-            store(tile_rows, row, x)
-            store(tile_rows, row + 1, y)
-            store(tile_rows, row + 2, z)
-            if len(at) > 0:
-                store(at, 3 * vertex, x)
-                store(at, 3 * vertex + 1, y)
-                store(at, 3 * vertex + 2, z)
-        write_instances(tile_rows, 3 * (last - first), turned, out, 3 * first)
+        for tile in range(begin, end):
+            first, last = TILE * tile, min(TILE * tile + TILE, len(skin.points))
+            for vertex in range(first, last):
+                x, y, z = (
+                    broadcast(skin.points[vertex, 0]),
+                    broadcast(skin.points[vertex, 1]),
+                    broadcast(skin.points[vertex, 2]),
+                )
+                x, y, z = _skinned(skin, vertex, minus, x, y, z)
+                if len(shown) > 0 and skin.muscle_starts[vertex] < skin.muscle_starts[vertex + 1]:
+                    sum_x, sum_y, sum_z = broadcast(_ZERO), broadcast(_ZERO), broadcast(_ZERO)
+                    for entry in range(skin.muscle_starts[vertex], skin.muscle_starts[vertex + 1]):
+                        if shown[skin.muscles[entry]]:
+                            push, out_x, out_y, out_z = _slid(skin, entry, table, stations, x, y, z)
+                            sum_x = multiply_add(push, out_x, sum_x)
+                            sum_y = multiply_add(push, out_y, sum_y)
+                            sum_z = multiply_add(push, out_z, sum_z)
+                    if len(deltas) > 0:
+                        store(deltas, 3 * vertex, (x - sum_x) - x)
+                        store(deltas, 3 * vertex + 1, (y - sum_y) - y)
+                        store(deltas, 3 * vertex + 2, (z - sum_z) - z)
+                    x, y, z = x - sum_x, y - sum_y, z - sum_z
+                row = 3 * (vertex - first)
+                store(tile_rows, row, x)
+                store(tile_rows, row + 1, y)
+                store(tile_rows, row + 2, z)
+                if len(at) > 0:
+                    store(at, 3 * vertex, x)
+                    store(at, 3 * vertex + 1, y)
+                    store(at, 3 * vertex + 2, z)
+            write_instances(tile_rows, 3 * (last - first), turned, out, 3 * first)
 
 
 @njit(inline="always")  # type: ignore[untyped-decorator]
