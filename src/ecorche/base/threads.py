@@ -9,12 +9,19 @@ import os
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 
+import numba
+from numba import config
+
 # Between two frames idle OpenMP threads would spin by default and take the processor from the
 # readers and writers that work there; on a busy machine every frame then stalls for milliseconds. So
 # they spin for some twenty microseconds, which carries them from kernel to kernel, and then sleep. The
 # variables are read once, when the OpenMP library loads; a person's own choice wins.
 if "OMP_WAIT_POLICY" not in os.environ and "GOMP_SPINCOUNT" not in os.environ:
     os.environ.update(OMP_WAIT_POLICY="passive", GOMP_SPINCOUNT="1000")
+# Where a system happens to have Intel's TBB, Numba would take that, and a crowd's skin takes a third longer.
+if "NUMBA_THREADING_LAYER_PRIORITY" not in os.environ:
+    os.environ["NUMBA_THREADING_LAYER_PRIORITY"] = "omp tbb workqueue"  # for processes that this one starts
+    config.THREADING_LAYER_PRIORITY = ["omp", "tbb", "workqueue"]
 
 _WORTH_SHARING = 1024  # groups of sixteen: about 0.1 ms of skinning, the time it takes to wake a thread
 
@@ -40,8 +47,6 @@ def threads_for(groups: int) -> AbstractContextManager[None]:
 @contextmanager
 def at_most_threads(count: int) -> Iterator[None]:
     """Run the kernels within the block on at most ``count`` threads; results do not depend on it."""
-    import numba
-
     before = numba.get_num_threads()
     numba.set_num_threads(max(1, min(count, before)))
     try:

@@ -7,7 +7,6 @@ by side (`instance_skin`). Both ways give the same bits, which are those of `eva
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -58,7 +57,7 @@ class Evaluator:
         vertices = len(program.points)
         self._at = rows_of_lanes((3 * vertices,))
         self._deltas = rows_of_lanes((3 * vertices if len(self._worn) else 0,))
-        self._fine = np.ones(WIDTH, np.bool_)
+        self._fine = np.ones(WIDTH if self._spindles is None else self._spindles.most, np.bool_)
         # activation and gain of all instances; of sixteen, those of muscles that the skin follows as joints
         self._told = np.empty((2, 0, program.muscle_count))
         self._of_joints = np.zeros((2, WIDTH, program.muscle_count - program.spindle_count))
@@ -115,13 +114,17 @@ class Evaluator:
                 if normals is not None:
                     self._shade_one(points[one], normals[one])
             return
-        for first in range(0, count, WIDTH):
-            part = slice(first, min(first + WIDTH, count))
-            flat = points[part].reshape(-1, points.shape[1] * 3)
-            self._write(moved[part], active[part], shown[part], flat, laid=normals is not None)
-            if normals is not None:
-                flat = normals[part].reshape(-1, normals.shape[1] * 3)
-                shade_instances(program.places, self._at, flat)
+        step = WIDTH if self._spindles is None else self._spindles.most
+        for first in range(0, count, step):
+            some = slice(first, first + step)
+            self._pose(moved[some], active[some], shown[some])
+            for number, at in enumerate(range(first, min(first + step, count), WIDTH)):
+                part = slice(at, min(at + WIDTH, count))
+                flat = points[part].reshape(-1, points.shape[1] * 3)
+                self._write(number, moved[part], active[part], shown[part], flat, laid=normals is not None)
+                if normals is not None:
+                    flat = normals[part].reshape(-1, normals.shape[1] * 3)
+                    shade_instances(program.places, self._at, flat)
 
     def _write_one(self, moved: Floats, active: Floats, muscles: bool, out: Points) -> None:
         """One instance, its vertices side by side: `evaluate` without fresh memory."""
@@ -147,20 +150,32 @@ class Evaluator:
         shaded = self._shaded
         self._body.normals.of_all(points if shaded is None else points[shaded], out)
 
-    def _write(self, moved: Floats, active: Floats, gain: Floats, out: Points, *, laid: bool) -> None:
-        """Positions of up to sixteen instances, the instances side by side; laid out for normals too."""
-        spindles, fine, count = self._spindles, self._fine, self.program.spindle_count
+    def _pose(self, moved: Floats, active: Floats, gain: Floats) -> None:
+        """Muscles that skin slides over, of some instances."""
+        if self._spindles is not None:
+            fine = self._fine[: len(moved)]
+            fine[:] = True
+            self._spindles.pose(moved, active, gain[:, : self.program.spindle_count], fine)
+            self._require_fine(fine, moved, active)
+
+    def _write(
+        self, number: int, moved: Floats, active: Floats, gain: Floats, out: Points, *, laid: bool
+    ) -> None:
+        """Positions of up to sixteen instances, the instances side by side; laid out for normals too.
+
+        They are sixteen number ``number`` of those that were posed.
+        """
+        spindles, count = self._spindles, self.program.spindle_count
+        fine = self._fine[: len(moved)]
         fine[:] = True
         joints = self._of_joints[:, : len(moved)]
         joints[0], joints[1] = active[:, count:], gain[:, count:]
         self._joints.pose(moved, joints[0], joints[1], fine)
+        self._require_fine(fine, moved, active)
         table, stations, shown = _NOTHING, _NOTHING, _NONE_SHOWN
         if spindles is not None:
-            spindles.pose(moved, active, gain[:, :count], fine)
-            table, stations = spindles.table, spindles.stations
+            table, stations = spindles.table[number], spindles.stations[number]
             shown = spindles.shown if spindles.shown.any() else _NONE_SHOWN
-        if not fine.all():
-            self._refuse(int(np.argmin(fine)), moved, active)
         worn = len(self._worn) > 0 and len(shown) > 0
         at = self._at if laid or worn else self._at[:0]
         minus = self._joints.minus
@@ -169,8 +184,11 @@ class Evaluator:
             of = self.program.worn
             wear_instances(self._worn, of.starts, of.vertices, of.parts, self._deltas, at, out)
 
-    def _refuse(self, lane: int, moved: Floats, active: Floats) -> NoReturn:
-        """Say in words why an instance cannot be posed so."""
+    def _require_fine(self, fine: npt.NDArray[np.bool_], moved: Floats, active: Floats) -> None:
+        """Say in words why an instance cannot be posed so, where one cannot."""
+        if fine.all():
+            return
+        lane = int(np.argmin(fine))
         posed_points(self._body, Pose(np.zeros(0), activation=active[lane]), moved[lane])
         raise EcorcheError(
             "its muscles cannot be posed so", where=f"instance {lane}", remedy="Check the pose"

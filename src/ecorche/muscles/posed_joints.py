@@ -174,16 +174,16 @@ def pose_joints(
     moved: Floats,
     turn: Floats,
 ) -> bool:
-    """``M − I`` of all joints, virtual ones last, (joints, 12), and the rotations needed (joints, TURN).
+    """``M − I`` of the joints that are needed, virtual ones last, (joints, 12), and rotations (joints, TURN).
 
     False where a joint has no rotation.
     """
     own, count, named = len(difference), 0, np.empty(len(difference) + 3, np.uint32)
     for joint in range(own):
-        for i in range(3):
-            for j in range(4):
-                moved[joint, 4 * i + j] = difference[joint, i, j]
         if turning[joint]:
+            for i in range(3):
+                for j in range(4):
+                    moved[joint, 4 * i + j] = difference[joint, i, j]
             named[count] = joint
             count += 1
     skews = np.empty(((count + 3) // 4, 4))
@@ -199,7 +199,8 @@ def pose_joints(
             return False
     for number in range(len(moved) - own):
         joint = own + number
-        _move_scapula(scapula_joints[number], scapula_vectors[number], moved, turn, joint, work)
-        if turning[joint] and not _turn_one(moved, joint, turn, work, nearest):
-            return False
+        if turning[joint]:
+            _move_scapula(scapula_joints[number], scapula_vectors[number], moved, turn, joint, work)
+            if not _turn_one(moved, joint, turn, work, nearest):
+                return False
     return True

@@ -158,7 +158,7 @@ def _contract(
 
 
 @njit(inline="always")  # type: ignore[untyped-decorator]
-def belly_change(constants: Floats, m: int, length: float) -> float:
+def belly_change(constants: Floats, m: int, length: float) -> Any:
     """How much thicker a belly is at a length, so that the muscle keeps its volume: see `volume`."""
     square, gradient = constants[m, RULE], constants[m, RULE + 1]
     constant, thinnest = constants[m, RULE + 2], constants[m, RULE + 3]

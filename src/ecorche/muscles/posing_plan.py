@@ -49,7 +49,7 @@ class PosingPlan(NamedTuple):
         segments: The nodes that end segments and the ones before, by fours, shape (G, 2, 4).
         corners: The nodes between two segments and the ones after, by fours, shape (G, 2, 4).
         rounding: Of the paths.
-        turning: Whether the rotation of each joint, virtual ones last, is needed.
+        turning: Whether each joint, virtual ones last, is needed.
         constants: Numbers of each muscle, in the columns above, shape (M, columns).
         rows: The table's rows, with what does not change.
         line_rows: Row of each muscle's bent line or −1, shape (M,).
@@ -110,7 +110,8 @@ def posing_plan(
     scapula_joints = np.array([[s.girdle, s.thorax, s.arm] for s in scapulae], np.int64).reshape(-1, 3)
     turning = np.zeros(paths.skeleton.joint_count, np.bool_)
     turning[paths.joints[nodes]] = True
-    turning[scapula_joints] = True
+    # a virtual scapula that holds nothing need not be anywhere
+    turning[scapula_joints[turning[len(turning) - len(scapula_joints) :]]] = True
     line_rows = np.full(count, -1, np.int32)
     line_rows[frames.bent] = np.arange(frames.bent.sum())
     named, kept, of_one_joint = _stations(frames, wanted & frames.bent[:, None], muscles, line_rows, of_node)

@@ -55,7 +55,7 @@ TILE = 128
 """So many vertices are brought to their end together: what a tile writes and turns over stays near."""
 ROW = 12
 """Numbers of a joint's ``I − M``: its upper three rows."""
-ENTRY_WORK = 2
+ENTRY_WORK = 2.5
 """What a muscle below a vertex takes, where skinning the vertex takes one."""
 
 _ZERO, _ONE = np.float32(0.0), np.float32(1.0)
@@ -86,16 +86,16 @@ class InstanceSkin(NamedTuple):
     shares: Points
     kept: Points
     swept: Points
-    work: npt.NDArray[np.int64]
+    work: npt.NDArray[np.float64]
 
 
-def tile_work(muscle_starts: Ints) -> npt.NDArray[np.int64]:
+def tile_work(muscle_starts: Ints) -> npt.NDArray[np.float64]:
     """What the tiles before each take, without and with muscles, (2, tiles + 1).
 
     Muscles lie together: of a man's, one half of the vertices has three times as many below it as the other.
     """
     until = np.minimum(TILE * np.arange(-(-(len(muscle_starts) - 1) // TILE) + 1), len(muscle_starts) - 1)
-    return np.stack([until, until + ENTRY_WORK * muscle_starts[until].astype(np.int64)])
+    return np.stack([until, until + ENTRY_WORK * muscle_starts[until]])
 
 
 @njit(inline="always")  # type: ignore[untyped-decorator]
@@ -216,8 +216,8 @@ def skin_instances(
     work = skin.work[1 if len(shown) > 0 else 0]
     for part in prange(parts):
         # tiles one after another, and no thread with more work than another
-        begin = np.searchsorted(work, work[-1] * part // parts)
-        end = np.searchsorted(work, work[-1] * (part + 1) // parts)
+        begin = np.searchsorted(work, work[-1] * part / parts)
+        end = np.searchsorted(work, work[-1] * (part + 1) / parts)
         tile_rows, turned = np.empty((3 * TILE, WIDTH), np.float32), np.empty((WIDTH, 3 * TILE), np.float32)
         for tile in range(begin, end):
             first, last = TILE * tile, min(TILE * tile + TILE, len(skin.points))
