@@ -4,8 +4,8 @@ The muscular man is subdivided by Loop's rule and decimated to 82,000 triangles 
 muscles that move most of his skin; a leg of 8,000 triangles with four. Every instance stands in a pose of its
 own, drawn from the range of all joints, every muscle at an activation of its own. Times are of whole frames:
 from the joints' matrices and activations of all instances to positions and normals of each, in memory that
-is handed over. Beside them stands a memory copy of the positions, by one thread as `np.copyto` and on all
-cores: what no skinning can beat by much.
+is handed over, one frame after another of the same kind. Beside them stands a memory copy of the positions,
+by one thread as `np.copyto` and on all cores: what no skinning can beat by much.
 """
 
 from __future__ import annotations
@@ -128,6 +128,7 @@ def _row(evaluator: Evaluator, count: int, in_text: str) -> str:
             "copy": partial(_copy, crowd.points.reshape(-1), copy.reshape(-1)),
         },
         rounds,
+        settled=True,
     )
     median = {name: of.median for name, of in taken.items()}
     vertices = crowd.points.shape[0] * crowd.points.shape[1]
@@ -184,6 +185,7 @@ def _by_muscles(count: int) -> str:
             "all": partial(crowd.run, muscles=True, normals=True),
         },
         12,
+        settled=True,
     )
     part = taken["all"].median - taken["shaded"].median
     entries = len(evaluator.program.sliding.muscles)

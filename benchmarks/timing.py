@@ -28,11 +28,19 @@ def timing(milliseconds: list[float]) -> Timing:
     return Timing(float(np.median(milliseconds)), float(kept[0]), float(kept[-1]))
 
 
-def by_turns(contenders: Mapping[str, Callable[[], object]], rounds: int) -> dict[str, Timing]:
-    """Run all contenders in turn, ``rounds`` times after two to warm up."""
+def by_turns(
+    contenders: Mapping[str, Callable[[], object]], rounds: int, *, settled: bool = False
+) -> dict[str, Timing]:
+    """Run all contenders in turn, ``rounds`` times after two to warm up.
+
+    ``settled`` runs each once more before it is timed, for what is done frame after frame: caches then hold
+    what its own last frame left there, not what another contender did.
+    """
     taken: dict[str, list[float]] = {name: [] for name in contenders}
     for turn in range(rounds + 2):
         for name, run in contenders.items():
+            if settled:
+                run()
             start = time.perf_counter()
             run()
             if turn >= 2:

@@ -14,10 +14,11 @@ from numba import config
 
 # Between two frames idle OpenMP threads would spin by default and take the processor from the
 # readers and writers that work there; on a busy machine every frame then stalls for milliseconds. So
-# they spin for some twenty microseconds, which carries them from kernel to kernel, and then sleep. The
-# variables are read once, when the OpenMP library loads; a person's own choice wins.
+# they spin for some eighty microseconds, which carries them from kernel to kernel over what one thread does
+# between, and then sleep. The variables are read once, when the OpenMP library loads; a person's own choice
+# wins.
 if "OMP_WAIT_POLICY" not in os.environ and "GOMP_SPINCOUNT" not in os.environ:
-    os.environ.update(OMP_WAIT_POLICY="passive", GOMP_SPINCOUNT="1000")
+    os.environ.update(OMP_WAIT_POLICY="passive", GOMP_SPINCOUNT="4000")
 # Where a system happens to have Intel's TBB, Numba would take that, and a crowd's skin takes a third longer.
 if "NUMBA_THREADING_LAYER_PRIORITY" not in os.environ:
     os.environ["NUMBA_THREADING_LAYER_PRIORITY"] = "omp tbb workqueue"  # for processes that this one starts
