@@ -42,6 +42,17 @@ def test_an_instance_is_the_character_alone(data: Path, name: str, found: bool, 
         assert (points[one].tobytes(), normals[one].tobytes()) == alone, f"instance {one}"
 
 
+def test_more_instances_than_are_posed_at_once_are_the_same_again(data: Path) -> None:
+    evaluator, moved, active = instances(data / "human" / "male_muscular_cmu_mb.glb", False)
+    spindles = evaluator._spindles
+    assert spindles is not None
+    turns = spindles.most // COUNT + 2
+    once = evaluated(evaluator, moved, active)
+    many = evaluated(evaluator, np.tile(moved, (turns, 1, 1, 1)), np.tile(active, (turns, 1)))
+    for of_once, of_many in zip(once, many, strict=True):
+        assert of_many.tobytes() == turns * of_once.tobytes()
+
+
 def test_the_number_of_threads_changes_nothing(data: Path) -> None:
     evaluator, moved, active = instances(data / "human" / "male_muscular_cmu_mb.glb", False)
     many = evaluated(evaluator, moved, active)
