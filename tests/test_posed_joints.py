@@ -31,16 +31,17 @@ def test_rotations_are_the_nearest_and_what_has_none_is_refused(bad: float | Non
     difference[:, :3, :3] = linear - np.eye(3)
     turning = np.ones(10, bool)
     turning[2] = False
-    moved, turn = np.empty((10, MOVED)), np.full((10, TURN), 7.0)
+    moved, turn = np.full((10, MOVED), 7.0), np.full((10, TURN), 7.0)
     assert pose_joints(turning, NO_SCAPULAE, NO_VECTORS, difference, moved, turn) == (bad is None)
     if bad is not None:
         return
-    np.testing.assert_array_equal(moved.reshape(10, 3, 4), difference[:, :3])
+    np.testing.assert_array_equal(moved[turning].reshape(9, 3, 4), difference[turning, :3])
     found = turn.reshape(10, 3, 4)[:, :, :3]
     proper = turning & (np.arange(10) != 6)
     np.testing.assert_allclose(found[proper], nearest_rotation(linear[proper]), atol=1e-14)
     np.testing.assert_allclose(found[6] @ np.diag([-1.0, 1.0, 1.0]), linear[6], atol=1e-14)
     np.testing.assert_array_equal(found[8], np.eye(3))
+    assert (moved[2] == 7.0).all()
     assert (turn[2] == 7.0).all()
     # alone, or beside others: the same bits
     for joint in np.flatnonzero(turning):
