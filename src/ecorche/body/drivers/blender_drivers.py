@@ -25,14 +25,17 @@ FORMAT, VERSION = "ecorche drivers", 1
 TABLE_TEXT, CODE_TEXT = "ecorche_drivers.json", "ecorche_drivers.py"
 CHANNELS = (("location", 3), ("rotation_quaternion", 4), ("scale", 3))
 
+Turns = tuple[tuple[float, ...], ...]
+"""Quaternions, each w, x, y, z."""
+
 tables: dict[str, Any] = {}
-products_of: dict[tuple[str, tuple[int, ...]], tuple[tuple[float, ...], list[float]]] = {}
-bones: dict[tuple[str, int], tuple[tuple[float, ...], tuple[float, ...]]] = {}
+products_of: dict[tuple[str, tuple[int, ...]], tuple[Turns, list[float]]] = {}
+bones: dict[tuple[str, int], tuple[Turns, tuple[float, ...]]] = {}
 
 # ---- what the drivers call ----
 
 
-def ecorche_muscle(name: str, number: int, channel: int, *quaternions: float) -> float:
+def ecorche_muscle(name: str, number: int, channel: int, *quaternions: tuple[float, ...]) -> float:
     """One channel of a muscle bone, of w, x, y, z of each rotation that drives it."""
     known = bones.get((name, number))
     if known is None or known[0] != quaternions:
@@ -40,7 +43,7 @@ def ecorche_muscle(name: str, number: int, channel: int, *quaternions: float) ->
     return known[1][channel]
 
 
-def posed_bone(name: str, number: int, quaternions: tuple[float, ...]) -> tuple[float, ...]:
+def posed_bone(name: str, number: int, quaternions: Turns) -> tuple[float, ...]:
     """Location, quaternion and scale of a muscle bone, ten numbers."""
     if name not in tables:
         tables[name] = json.loads(bpy.data.texts[name].as_string())
@@ -61,13 +64,13 @@ def posed_bone(name: str, number: int, quaternions: tuple[float, ...]) -> tuple[
     return (*location, math.cos(0.5 * angle), x * share, y * share, z * share, *scale)
 
 
-def shared_products(name: str, driven_by: tuple[int, ...], quaternions: tuple[float, ...]) -> list[float]:
+def shared_products(name: str, driven_by: tuple[int, ...], quaternions: Turns) -> list[float]:
     """The terms of the polynomials; bones that are driven by the same bones share them."""
     shared = products_of.get((name, driven_by))
     if shared is not None and shared[0] == quaternions:
         return shared[1]
     numbers: list[float] = []
-    left = [Quaternion(quaternions[at : at + 4]) for at in range(0, len(quaternions), 4)]
+    left = [Quaternion(parts) for parts in quaternions]
     for driving in driven_by:
         joint = tables[name]["joints"][driving]
         turn = left.pop(0)
@@ -187,7 +190,8 @@ def drive(armature: Any, name: str, table: Any) -> None:
         driven_by = tuple(joint["driven_by"])
         bone_path = armature.pose.bones[joint["name"]].path_from_id()
         count = sum(len(read[n]) for n in driven_by)
-        variables = ",".join(f"{part}{place}" for place in range(count) for part in "wxyz")
+        # in tuples: Python makes a list of more than thirty arguments, which Blender's drivers may not
+        variables = ",".join(f"(w{place},x{place},y{place},z{place})" for place in range(count))
         channels = [(path, index) for path, size in CHANNELS for index in range(size)]
         for channel, (path, index) in enumerate(channels):
             model = first[driven_by]
