@@ -27,7 +27,9 @@ LIMBS = {
     "toe": "ToeBase",
 }
 SIDES = {"L": "Left", "R": "Right"}
-SAME = SPINE | {f"{ours}.{s}": f"{side}{theirs}" for s, side in SIDES.items() for ours, theirs in LIMBS.items()}
+SAME = SPINE | {
+    f"{ours}.{s}": f"{side}{theirs}" for s, side in SIDES.items() for ours, theirs in LIMBS.items()
+}
 """Bones of Rigify's metarig, and those of the person that they take the place of."""
 ARM, LEG = ("shoulder", "upper_arm", "forearm", "hand"), ("thigh", "shin", "foot", "toe")
 CHAINS = (tuple(SPINE), *(tuple(f"{name}.{s}" for name in limb) for s in SIDES for limb in (ARM, LEG)))

@@ -5,9 +5,9 @@ Import the .glb, then open this file in Blender's text editor and run it, or:
     blender character.blend --python blender_drivers.py -- drivers.json
 
 Without a path it looks for ``drivers.json`` beside itself. Muscle bones then follow the pose of the skeleton,
-inverse kinematics and constraints included, control bones between those of the skeleton too. The table and this script are kept in the .blend file as texts,
-and run again whenever it is loaded, if Blender may run Python (*Preferences › Save & Load › Auto Run Python
-Scripts*).
+inverse kinematics and constraints included, under control bones too. The table and this script are kept in
+the .blend file as texts, and run again whenever it is loaded, if Blender may run Python (*Preferences › Save
+& Load › Auto Run Python Scripts*).
 """
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ def axes_of(armature: Any, joint: Any) -> list[list[float]]:
 
 
 def rest_from_parent(armature: Any, joint: Any) -> list[float] | None:
-    """The turn from the joint above to a bone at rest, w, x, y, z; None where Blender tells a turn since rest.
+    """The turn from the joint above to a bone at rest, w, x, y, z; None where Blender tells the turn itself.
 
     It does where a bone hangs on the joint above it and turns with it. Under a control bone, or on its own,
     its turn since rest is that from the joint above, of the rotations of both in the world.
