@@ -60,7 +60,6 @@ class BakeMuscleJoints(bpy.types.Operator):
         with tempfile.TemporaryDirectory() as folder:
             lines = ecorche.write_drivers(folder, jointed, rig, poses=self.poses)[:-1]
             table = Path(folder) / "drivers.json"
-            _require_parents(armature, live.scene, json.loads(table.read_text(encoding="utf-8")))
             _scaled(table, live.scene.scale)
             with live_preview.quiet():
                 copy, things = _copies(armature, live.scene)
@@ -78,20 +77,6 @@ def _require_names(names: tuple[str, ...]) -> None:
             raise SceneError(
                 f"the muscle joint {name!r} has a name longer than bones may have",
                 "Shorten the muscle's name",
-            )
-
-
-def _require_parents(armature: Any, scene: SceneCharacter, table: Any) -> None:
-    """Drivers know how a bone turns on the bone above it: that must be the joint above it too."""
-    skeleton = scene.character.skeleton
-    for joint in table["joints"]:
-        number = skeleton.names.index(joint["name"])
-        above = None if skeleton.parents[number] < 0 else skeleton.names[skeleton.parents[number]]
-        parent = armature.data.bones[joint["name"]].parent
-        if parent is not None and above != parent.name:
-            raise SceneError(
-                f"the bone {joint['name']!r} hangs on {parent.name!r}, which drivers cannot know",
-                "Bake to a cache or to shape keys, or to an armature of deforming bones alone",
             )
 
 
@@ -119,11 +104,12 @@ def _copies(armature: Any, scene: SceneCharacter) -> tuple[Any, list[Any]]:
                 for field in ("target", "pole_target"):
                     if getattr(holder, field, None) == armature:
                         setattr(holder, field, copy)
-    if copy.animation_data is not None:
-        for curve in copy.animation_data.drivers:
+    own = {armature: copy, armature.data: copy.data}
+    for animated in (thing.animation_data for thing in (copy, copy.data)):
+        for curve in () if animated is None else animated.drivers:
             for target in (t for variable in curve.driver.variables for t in variable.targets):
-                if target.id == armature:
-                    target.id = copy
+                if target.id in own:
+                    target.id = own[target.id]
     things = []
     for thing in scene.meshes:
         twin = _copy(thing)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from .joint_tree import joint_parents
 from .messages import SceneError, package
 
 Y_UP = np.array([[1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0], [0.0, -1.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0]])
@@ -151,7 +152,7 @@ def read_scene_character(armature: Any, scene: Any) -> SceneCharacter:
     character = ecorche.character_from_arrays(
         armature.name,
         joints=[bone.name for bone in bones],
-        parents=[_parent(bone, number) for bone in bones],
+        parents=joint_parents(bones, list(armature.data.bones)),
         bind_world=rest,
         tails=tails,
         meshes=meshes,
@@ -180,14 +181,6 @@ def metres_per_unit(armature: Any, scene: Any) -> float:
         raise SceneError(f"the armature {armature.name!r} has an uneven scale, {told}", apply)
     units = scene.unit_settings
     return mean * (1.0 if units.system == "NONE" else units.scale_length)
-
-
-def _parent(bone: Any, number: dict[str, int]) -> int:
-    """The nearest bone above that deforms: control bones between two are no joints."""
-    above = bone.parent
-    while above is not None and above.name not in number:
-        above = above.parent
-    return -1 if above is None else number[above.name]
 
 
 def _mesh(

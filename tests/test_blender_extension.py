@@ -302,6 +302,26 @@ def test_muscle_joints_follow_their_drivers_and_the_original_stays(done: Done, f
     assert np.array_equal(done.points["beside muscle joints"], done.points["plain"])
 
 
+def test_muscle_joints_follow_bones_under_controls(done: Done, figure: Figure) -> None:
+    """On a control rig of Rigify: turned and drawn limbs, bones that follow by constraints alone."""
+    own = ecorche.read_character(done.folder / "controlled.glb")
+    made = ecorche.jointed_character(
+        own, ecorche.read_rig(done.folder / "controlled.ecorche"), joints_per_muscle=1
+    )
+    parents = dict(zip(own.skeleton.names, own.skeleton.parents.tolist(), strict=True))
+    assert own.skeleton.names[parents["DEF-upper_arm.R"]] == "DEF-shoulder.R"
+    assert own.skeleton.names[parents["DEF-thigh.L"]] == "DEF-spine"
+    names = done.points["controlled names"].tolist()
+    world = Y_UP @ done.points["controlled poses"][:, [names.index(name) for name in own.skeleton.names]]
+    table = read_table(done.folder / "controlled.json")
+    poses = local_from_world(own.skeleton.parents, world)
+    ours = np.array([shown(made, driven_difference(made, table, local))[0] for local in poses])
+    worst = done.apart("controlled", ours)
+    figure("the extension's muscle joints under control bones, against their table", worst * 1e3, 0.1, "mm")
+    assert worst < CLOSE
+    assert done.apart("controlled, plain", ours) > 1e-3
+
+
 def test_a_rig_file_from_blender_serves_the_command(done: Done) -> None:
     character = ecorche.read_character(done.folder / "мышцы 1.glb")
     rig = ecorche.read_rig(done.folder / "мышцы 1.ecorche")

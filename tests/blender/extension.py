@@ -16,6 +16,7 @@ from typing import Any
 
 import bpy  # type: ignore[import-not-found,unused-ignore]
 import numpy as np
+from control_rig import on_control_rig
 from mathutils import Matrix  # type: ignore[import-not-found,unused-ignore]
 
 FRAMES = (1, 6, 11)
@@ -353,6 +354,28 @@ def odd_scenes(file: str) -> None:
     bpy.ops.object.mode_set(mode="OBJECT")
 
 
+def under_controls(file: str, folder: Path) -> None:
+    """Muscle joints on a control rig of Blender's own Rigify."""
+    armature, body = imported(file)
+    rig = on_control_rig(armature, body)
+    bpy.context.view_layer.objects.active = rig
+    bpy.context.scene.frame_set(FRAMES[0])
+    keep("controlled, plain", body)
+    bpy.ops.ecorche.give_muscles(muscles="template")
+    bpy.ops.ecorche.write_rig(filepath=str(folder / "controlled.ecorche"))
+    bpy.ops.ecorche.bake_muscle_joints(joints_per_muscle=1, poses=100)
+    twin = next(o for o in bpy.data.objects if o.find_armature() not in (None, rig))
+    keep("controlled", twin)
+    table = bpy.data.texts["ecorche_drivers.json"].as_string()
+    (folder / "controlled.json").write_text(table, encoding="utf-8")
+    names = [bone.name for bone in rig.data.bones if bone.use_deform]
+    poses = []
+    for frame in FRAMES:
+        bpy.context.scene.frame_set(frame)
+        poses.append([rig.pose.bones[name].matrix.copy() for name in names])
+    arrays["controlled names"], arrays["controlled poses"] = np.array(names), np.array(poses)
+
+
 def main(archive: str, file: str, folder: Path, *more: str) -> None:
     install(archive)
     armature, body = first_steps(file)
@@ -366,6 +389,7 @@ def main(archive: str, file: str, folder: Path, *more: str) -> None:
         baked(armature, body, folder)
         rig_files(armature, body, folder, more[0])
         extracted(file, folder)
+        under_controls(file, folder)
         odd_scenes(file)
     told["ours"] = sys.modules["ecorche"].__file__
     told["second USD"] = [name for name in sys.modules if name.split(".")[0] == "pxr"]

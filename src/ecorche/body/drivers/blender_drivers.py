@@ -5,9 +5,9 @@ Import the .glb, then open this file in Blender's text editor and run it, or:
     blender character.blend --python blender_drivers.py -- drivers.json
 
 Without a path it looks for ``drivers.json`` beside itself. Muscle bones then follow the pose of the skeleton,
-inverse kinematics and constraints included. The table and this script are kept in the .blend file as texts,
-and run again whenever it is loaded, if Blender may run Python (*Preferences › Save & Load › Auto Run Python
-Scripts*).
+inverse kinematics and constraints included, under control bones too. The table and this script are kept in
+the .blend file as texts, and run again whenever it is loaded, if Blender may run Python (*Preferences › Save
+& Load › Auto Run Python Scripts*).
 """
 
 from __future__ import annotations
@@ -25,22 +25,25 @@ FORMAT, VERSION = "ecorche drivers", 1
 TABLE_TEXT, CODE_TEXT = "ecorche_drivers.json", "ecorche_drivers.py"
 CHANNELS = (("location", 3), ("rotation_quaternion", 4), ("scale", 3))
 
+Turns = tuple[tuple[float, ...], ...]
+"""Quaternions, each w, x, y, z."""
+
 tables: dict[str, Any] = {}
-products_of: dict[tuple[str, tuple[int, ...]], tuple[tuple[float, ...], list[float]]] = {}
-bones: dict[tuple[str, int], tuple[tuple[float, ...], tuple[float, ...]]] = {}
+products_of: dict[tuple[str, tuple[int, ...]], tuple[Turns, list[float]]] = {}
+bones: dict[tuple[str, int], tuple[Turns, tuple[float, ...]]] = {}
 
 # ---- what the drivers call ----
 
 
-def ecorche_muscle(name: str, number: int, channel: int, *quaternions: float) -> float:
-    """One channel of a muscle bone, of w, x, y, z of each bone that drives it."""
+def ecorche_muscle(name: str, number: int, channel: int, *quaternions: tuple[float, ...]) -> float:
+    """One channel of a muscle bone, of w, x, y, z of each rotation that drives it."""
     known = bones.get((name, number))
     if known is None or known[0] != quaternions:
         known = bones[name, number] = quaternions, posed_bone(name, number, quaternions)
     return known[1][channel]
 
 
-def posed_bone(name: str, number: int, quaternions: tuple[float, ...]) -> tuple[float, ...]:
+def posed_bone(name: str, number: int, quaternions: Turns) -> tuple[float, ...]:
     """Location, quaternion and scale of a muscle bone, ten numbers."""
     if name not in tables:
         tables[name] = json.loads(bpy.data.texts[name].as_string())
@@ -61,16 +64,20 @@ def posed_bone(name: str, number: int, quaternions: tuple[float, ...]) -> tuple[
     return (*location, math.cos(0.5 * angle), x * share, y * share, z * share, *scale)
 
 
-def shared_products(name: str, driven_by: tuple[int, ...], quaternions: tuple[float, ...]) -> list[float]:
+def shared_products(name: str, driven_by: tuple[int, ...], quaternions: Turns) -> list[float]:
     """The terms of the polynomials; bones that are driven by the same bones share them."""
     shared = products_of.get((name, driven_by))
     if shared is not None and shared[0] == quaternions:
         return shared[1]
     numbers: list[float] = []
-    for place, driving in enumerate(driven_by):
-        w, x, y, z = quaternions[4 * place : 4 * place + 4]
-        side = -1.0 if w < 0.0 else 1.0
-        numbers += turned(tables[name]["joints"][driving]["axes"], side * x, side * y, side * z)
+    left = [Quaternion(parts) for parts in quaternions]
+    for driving in driven_by:
+        joint = tables[name]["joints"][driving]
+        turn = left.pop(0)
+        if joint["rest_from_parent"] is not None:
+            turn = Quaternion(joint["rest_from_parent"]) @ left.pop(0).conjugated() @ turn
+        side = -1.0 if turn.w < 0.0 else 1.0
+        numbers += turned(joint["axes"], side * turn.x, side * turn.y, side * turn.z)
     products = [math.prod(numbers[n] for n in term) for term in tables[name]["terms"][str(len(driven_by))]]
     products_of[name, driven_by] = quaternions, products
     return products
@@ -94,6 +101,8 @@ def install(path: Path, source: str) -> None:
     armature = find_armature(table)
     for joint in table["joints"] + table["muscle_joints"]:
         joint["axes"] = axes_of(armature, joint)
+    for joint in table["joints"]:
+        joint["rest_from_parent"] = rest_from_parent(armature, joint)
     for joint in table["muscle_joints"]:
         if any(0.01 < abs(number) < 0.99 for row in joint["axes"] for number in row):
             raise SystemExit(
@@ -123,6 +132,28 @@ def axes_of(armature: Any, joint: Any) -> list[list[float]]:
     return [list(row) for row in Quaternion((w, x, y, z)).to_matrix().transposed() @ bone]
 
 
+def rest_from_parent(armature: Any, joint: Any) -> list[float] | None:
+    """The turn from the joint above to a bone at rest, w, x, y, z; None where Blender tells the turn itself.
+
+    It does where a bone hangs on the joint above it and turns with it. Under a control bone, or on its own,
+    its turn since rest is that from the joint above, of the rotations of both in the world.
+    """
+    bones = armature.data.bones
+    bone, above = bones[joint["name"]], bones.get(joint["parent"] or "")
+    if bone.parent == above and (above is None or bone.use_inherit_rotation):
+        return None
+    rest = bone.matrix_local.to_quaternion()
+    return list(rest.conjugated() @ (above.matrix_local.to_quaternion() if above else Quaternion()))
+
+
+def rotations_read(armature: Any, joint: Any) -> list[tuple[str, str]]:
+    """Bones and spaces of the rotations that tell a joint's turn; no bone is the armature as a whole."""
+    if joint["rest_from_parent"] is None:
+        return [(joint["name"], "LOCAL_SPACE")]
+    above = armature.data.bones.get(joint["parent"] or "")
+    return [(joint["name"], "WORLD_SPACE"), (above.name if above else "", "WORLD_SPACE")]
+
+
 def keep(armature: Any, table: Any, source: str) -> str:
     """Table and script as texts of the file, so that it needs no other; the table's name."""
     known = armature.get(TABLE_TEXT)  # of drivers that are put on anew
@@ -142,6 +173,7 @@ def drive(armature: Any, name: str, table: Any) -> None:
     # with many drivers in a file every setting takes Blender long: each set of driving bones is put together
     # once, while there are few, and copied from then on
     first: dict[tuple[int, ...], Any] = {}
+    read = [rotations_read(armature, joint) for joint in table["joints"]]
     for joint in joints:
         bone = armature.pose.bones[joint["name"]]
         bone.rotation_mode = "QUATERNION"
@@ -150,15 +182,16 @@ def drive(armature: Any, name: str, table: Any) -> None:
         driven_by = tuple(joint["driven_by"])
         if driven_by not in first:
             first[driven_by] = bone.driver_add("location", 0)
-            for place, driving in enumerate(driven_by):
+            for place, (name_read, space) in enumerate(source for n in driven_by for source in read[n]):
                 for part in "wxyz":
-                    bone_name = table["joints"][driving]["name"]
-                    add_variable(first[driven_by].driver, armature, bone_name, f"{part}{place}")
+                    add_variable(first[driven_by].driver, armature, name_read, space, f"{part}{place}")
     drivers = armature.animation_data.drivers
     for number, joint in enumerate(joints):
         driven_by = tuple(joint["driven_by"])
         bone_path = armature.pose.bones[joint["name"]].path_from_id()
-        variables = ",".join(f"{part}{place}" for place in range(len(driven_by)) for part in "wxyz")
+        count = sum(len(read[n]) for n in driven_by)
+        # in tuples: Python makes a list of more than thirty arguments, which Blender's drivers may not
+        variables = ",".join(f"(w{place},x{place},y{place},z{place})" for place in range(count))
         channels = [(path, index) for path, size in CHANNELS for index in range(size)]
         for channel, (path, index) in enumerate(channels):
             model = first[driven_by]
@@ -169,13 +202,13 @@ def drive(armature: Any, name: str, table: Any) -> None:
             curve.driver.expression = f"ecorche_muscle({name!r},{number},{channel},{variables})"
 
 
-def add_variable(driver: Any, armature: Any, bone: str, name: str) -> None:
-    """A part of a bone's rotation since rest, whatever has turned it, as a driver's variable."""
+def add_variable(driver: Any, armature: Any, bone: str, space: str, name: str) -> None:
+    """A part of a bone's rotation, whatever has turned it, as a driver's variable."""
     variable = driver.variables.new()
     variable.name, variable.type = name, "TRANSFORMS"
     target = variable.targets[0]
     target.id, target.bone_target = armature, bone
-    target.transform_space, target.rotation_mode = "LOCAL_SPACE", "QUATERNION"
+    target.transform_space, target.rotation_mode = space, "QUATERNION"
     target.transform_type = f"ROT_{name[0].upper()}"
 
 

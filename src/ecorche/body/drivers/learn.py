@@ -97,6 +97,9 @@ def learn_drivers(
     return DriverTable(
         character=jointed.character.name,
         joints=tuple(skeleton.names[joint] for joint in used),
+        parents=tuple(
+            None if skeleton.parents[joint] < 0 else skeleton.names[skeleton.parents[joint]] for joint in used
+        ),
         bind_xyzw=bind_xyzw[used],
         bind_turn_xyzw=world_xyzw[used],
         drivers=tuple(driver for driver in drivers if driver is not None),

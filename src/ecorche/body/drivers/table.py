@@ -59,6 +59,7 @@ class DriverTable:
     Attributes:
         character: Its name.
         joints: Names of all joints that drive.
+        parents: Names of the joints they hang on, None at a root.
         bind_xyzw: Their rotations against their parents at bind, (joints, 4).
         bind_turn_xyzw: Their rotations in the character's space at bind, (joints, 4).
         drivers: One a muscle joint.
@@ -67,6 +68,7 @@ class DriverTable:
 
     character: str
     joints: tuple[str, ...]
+    parents: tuple[str | None, ...]
     bind_xyzw: Floats
     bind_turn_xyzw: Floats
     drivers: tuple[Driver, ...]
@@ -120,8 +122,15 @@ def write_table(path: str | os.PathLike[str], table: DriverTable) -> None:
         "character": table.character,
         "errors_mm": table.errors,
         "joints": [
-            {"name": name, "bind_rotation": _numbers(turn, 9), "bind_world_rotation": _numbers(world, 9)}
-            for name, turn, world in zip(table.joints, table.bind_xyzw, table.bind_turn_xyzw, strict=True)
+            {
+                "name": name,
+                "parent": parent,
+                "bind_rotation": _numbers(turn, 9),
+                "bind_world_rotation": _numbers(world, 9),
+            }
+            for name, parent, turn, world in zip(
+                table.joints, table.parents, table.bind_xyzw, table.bind_turn_xyzw, strict=True
+            )
         ],
         "terms": {str(count): [list(term) for term in terms(count)] for count in counts},
         "muscle_joints": [],
@@ -161,6 +170,7 @@ def read_table(path: str | os.PathLike[str]) -> DriverTable:
         return DriverTable(
             character=content["character"],
             joints=tuple(names),
+            parents=tuple(joint["parent"] for joint in content["joints"]),
             bind_xyzw=np.array([joint["bind_rotation"] for joint in content["joints"]]).reshape(-1, 4),
             bind_turn_xyzw=np.array([j["bind_world_rotation"] for j in content["joints"]]).reshape(-1, 4),
             drivers=tuple(
