@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 
 USD = (".usd", ".usda", ".usdc", ".usdz")
 SUFFIXES = (".glb", ".gltf", *USD)
-"""Formats whose joints dilate and whose meshes are skinned to them."""
+"""Formats of meshes that are skinned to joints."""
+JOINTED = (*SUFFIXES, ".fbx")
+"""Those whose joints dilate as well."""
 POSES = 48
 """Poses that decide what is folded, and over which errors are told where there is no motion."""
 
@@ -125,11 +127,11 @@ def export(
 
     require_folder(output)
     module_for(output, "write_take", WriteError)
-    if output.suffix.lower() not in SUFFIXES:
+    if output.suffix.lower() not in JOINTED:
         raise WriteError(
             f"{output.suffix} files hold no joints that dilate",
             where=output,
-            remedy=f"Use one of {', '.join(SUFFIXES)}",
+            remedy=f"Use one of {', '.join(JOINTED)}",
         )
     if error_plot is not None:
         require_plot(error_plot)

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ecorche.base import transforms
 from ecorche.base.files import whole_file
 from ecorche.base.names import suggestion
 from ecorche.body.character import Character
@@ -30,6 +31,10 @@ from ecorche.skeleton.motion import Motion
 __all__ = ["read_character", "read_motion", "require_program", "write_take"]
 
 MAGIC = b"Kaydara FBX Binary"
+UNSHEARED = 1e-5
+"""A shear that is but rounding."""
+COARSE = 0.05
+"""So far scales in Blender's USD may be from what they were: it leaves out what has changed little."""
 
 
 def read_character(path: Path) -> Character:
@@ -51,9 +56,10 @@ def read_character(path: Path) -> Character:
             # a cache would be read from a file that is gone soon
             character = replace(character, cache=None)
             others = [usd.read_motion(folder / f"{n}.usdc") for n in range(1, len(names["motions"]))]
+            scales = [np.load(folder / f"{n}.npy") for n in range(len(names["motions"]))]
         except ReadError as error:
             raise ReadError(error.what, where=path, remedy=error.remedy) from error
-    return _named(character, others, names, path)
+    return _named(character, others, scales, names, path)
 
 
 def read_motion(path: Path, clip: str | None = None) -> Motion:
@@ -69,7 +75,13 @@ def read_motion(path: Path, clip: str | None = None) -> Motion:
     )
 
 
-def _named(character: Character, others: list[Motion], names: dict[str, Any], path: Path) -> Character:
+def _named(
+    character: Character,
+    others: list[Motion],
+    scales: list[npt.NDArray[np.float64]],
+    names: dict[str, Any],
+    path: Path,
+) -> Character:
     """The character with the names that FBX gives, where USD's differ."""
     joints = {_usd_name(name): name for name in names["joints"]}
     called = {_usd_name(name): name for name in names["meshes"]}
@@ -85,9 +97,10 @@ def _named(character: Character, others: list[Motion], names: dict[str, Any], pa
     # without an action what Blender writes is one pose, which is no motion
     own = list(character.motions[:1]) if names["motions"] else []
     motions = []
-    read = zip([*own, *others], names["motions"], names["ranges"], strict=False)
-    for sparse, name, (first, last) in read:
+    read = zip([*own, *others], names["motions"], names["ranges"], scales, strict=False)
+    for sparse, name, (first, last), scale in read:
         motion = _every_frame(sparse, np.arange(first, last + 1) / names["rate"])
+        motion = _with_scales(motion, names["joints"], scale)
         if motion.skeleton.names != character.skeleton.names:
             notes.append(f"motion {name!r} is of other joints and left out")
             continue
@@ -116,6 +129,18 @@ def _every_frame(motion: Motion, times: npt.NDArray[np.float64]) -> Motion:
     return replace(motion, times=times, local=motion.local[kept], morph_weights=weights)
 
 
+def _with_scales(motion: Motion, joints: list[str], scales: npt.NDArray[np.float64]) -> Motion:
+    """The motion with scales of joints as Blender has them, where they are what USD rounded."""
+    moves, turns, told = transforms.decompose(motion.local)
+    places = {_usd_name(name): place for place, name in enumerate(joints)}
+    for joint, name in enumerate(motion.skeleton.names):
+        place = places.get(_usd_name(name))
+        # an armature's own scale may have been taken into its first joints, whose scale then is another
+        if place is not None and np.abs(scales[:, place] - told[:, joint]).max() < COARSE:
+            told[:, joint] = scales[:, place]
+    return replace(motion, local=transforms.compose(moves, turns, told))
+
+
 def _usd_name(name: str) -> str:
     """What of a name USD and Blender agree about."""
     return re.sub(r"\W", "_", name)
@@ -142,12 +167,19 @@ def write_take(path: Path, take: Take, options: WriteOptions) -> Written:
         called = usd.prim_names(middle) | {"motion": "motion" if motion is None else motion.name}
         (folder / "names.json").write_text(json.dumps(called), encoding="utf-8")
         rate, first, last = _time(motion, take.samples, notes)
+        if motion is not None:
+            plain = usd.animated(motion)
+            if transforms.shear(plain.local).max() < UNSHEARED:  # scales, all that USD rounds, go beside it
+                notes = [note for note in notes if "half precision" not in note]
+            scales, joints = transforms.decompose(plain.local)[2], list(plain.skeleton.names)
+            np.savez(folder / "scales.npz", frames=motion.times * rate, joints=joints, scales=scales)
         with whole_file(path) as partial:
             run_blender(
                 "usd_to_fbx",
                 middle,
                 partial.resolve(),
                 folder / "names.json",
+                folder / "scales.npz",
                 rate,
                 first,
                 last,

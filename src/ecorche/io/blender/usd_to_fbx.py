@@ -1,20 +1,23 @@
 """Run by Blender's Python: a skeletal USD file as FBX.
 
-    python usd_to_fbx.py FILE.usdc OUT.fbx NAMES.json RATE FIRST LAST
+    python usd_to_fbx.py FILE.usdc OUT.fbx NAMES.json SCALES.npz RATE FIRST LAST
 
-NAMES holds the names of joints and meshes by what USD calls them; a RATE of 0 writes no motion.
+NAMES holds the names of joints and meshes by what USD calls them; SCALES what USD rounds to half precision,
+the scales of joints at frames. A RATE of 0 writes no motion.
 """
 
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 import bpy
+import numpy as np
 
 
 def main() -> None:
     """Import, rename, export."""
-    file, out, names, rate, first, last = sys.argv[-6:]
+    file, out, names, scales, rate, first, last = sys.argv[-7:]
     bpy.ops.wm.read_factory_settings(use_empty=True)
     scene = bpy.context.scene
     moving = float(rate) > 0.0
@@ -33,6 +36,8 @@ def main() -> None:
                 bone.name = called["joints"].get(bone.name, bone.name)
             if item.animation_data is not None and item.animation_data.action is not None:
                 item.animation_data.action.name = called["motion"]
+                if moving:
+                    _set_scales(item, item.animation_data.action, Path(scales))
         elif item.type == "MESH":
             item.name = called["meshes"].get(item.name, item.name)
             item.data.name = item.name
@@ -48,6 +53,20 @@ def main() -> None:
         path_mode="COPY",
         embed_textures=True,
     )
+
+
+def _set_scales(armature: Any, action: Any, scales: Path) -> None:
+    """Give keys of scale the values that they had before USD rounded them."""
+    with np.load(scales) as told:
+        exact = {str(name): told["scales"][:, joint] for joint, name in enumerate(told["joints"])}
+        frames = told["frames"]
+    bones = {bone.path_from_id("scale"): bone.name for bone in armature.pose.bones}
+    for curve in action.fcurves:
+        values = exact.get(bones.get(curve.data_path, ""))
+        if values is not None:
+            for key in curve.keyframe_points:
+                key.co.y = np.interp(key.co.x, frames, values[:, curve.array_index])
+            curve.update()
 
 
 main()

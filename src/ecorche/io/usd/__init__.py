@@ -14,6 +14,7 @@ from ecorche.io.usd.read import names_by_prim, read_character_from, read_mesh_fr
 from ecorche.io.usd.stage import quiet, readable_read_errors
 from ecorche.io.usd.validate import complaints
 from ecorche.io.usd.write import write
+from ecorche.io.usd.write_skeleton import without_scale
 from ecorche.skeleton.motion import Motion
 
 
@@ -46,6 +47,11 @@ def compliance_problems(path: Path) -> list[str]:
     """What OpenUSD's own validators find wrong with a file, a sentence each."""
     with readable_read_errors(path), quiet():
         return complaints(path)
+
+
+def animated(motion: Motion) -> Motion:
+    """A motion as a skeletal file of ours says it, before its scales are rounded to half precision."""
+    return without_scale(motion.skeleton, [motion])[1][0]
 
 
 def prim_names(path: Path) -> dict[str, dict[str, str]]:
