@@ -1,4 +1,4 @@
-"""What the pages name exists: pictures, paths, options, links, targets, results. `test_pages.py` runs their commands."""
+"""What the pages name exists: pictures, paths, options, links, targets, results."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import re
 import subprocess
 
 from conftest import ROOT
+
 
 def test_the_page_on_farms_shows_what_was_measured() -> None:
     from benchmarks.readme import farm_tables

@@ -35,8 +35,8 @@ from ecorche.muscles.spindle_mesh import Stations, spindle_surfaces
 from ecorche.skin.weights import weights_from_table
 from extracted_people import extraction_report
 from rigged_people import person, rigged
-from test_pages import follow
 from test_extraction_bad_input import posed
+from test_pages import follow
 
 
 def muscular(data: Path) -> Path:
