@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
-import shlex
 import shutil
 from pathlib import Path
 
@@ -297,30 +295,3 @@ def test_skins_that_do_not_fit_are_refused(sculpted: Path, tmp_path: Path) -> No
         code, said = _run("identify", *rig, *arguments)
         assert code == 2, said
         assert message in said
-
-
-def test_the_commands_of_the_page_run(
-    arm: Path, sculpted: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Under the names of the page: a model of an arm is its subject, a man with few muscles its man."""
-    page = (ROOT / "docs" / "identification.md").read_text()
-    commands = re.findall(r"^(?:    |\$ )ecorche (identify .*)$", page, flags=re.MULTILINE)
-    assert len(commands) == 3
-    shutil.copytree(sculpted, tmp_path, dirs_exist_ok=True)
-    shutil.copytree(ROOT / "examples", tmp_path / "examples")
-    (tmp_path / "jumped").mkdir()
-    for source, copy in (
-        ("sway.trc", "dense.trc"), ("sway_coordinates.sto", "jumped/coordinates.sto"),
-        ("sway_forces.sto", "jumped/forces.sto"), ("arm.xml", "subject.xml"), ("arm.xml", "other.xml"),
-        ("other.trc", "other.trc"), ("other_coordinates.sto", "other.sto"), ("other_forces.sto", "pulls.sto"),
-    ):  # fmt: skip
-        shutil.copy(arm / source, tmp_path / copy)
-    for frame, name in zip(FRAMES, ("low", "half", "high"), strict=False):
-        shutil.copy(sculpted / f"{frame}.obj", tmp_path / f"{name}.obj")
-    monkeypatch.chdir(tmp_path)
-    for command in commands:
-        code, said = _run(*shlex.split(command.replace(".osim", ".xml")), "--workers", 0)
-        assert code == 0, f"{command}\n{said}"
-        assert "the mean falls by" in said
-    for made in ("subject.json", "subject.html", "man.json", "man.html", "other.html"):
-        assert (tmp_path / made).stat().st_size > 1000

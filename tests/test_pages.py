@@ -29,6 +29,7 @@ from ecorche.biomech.model_tracks import model_tracks
 from ecorche.biomech.opensim_model import OpensimModel
 from ecorche.body.payload import payload_type
 from ecorche.cli.main import app
+from ecorche.document.files import read_rig
 from ecorche.io.opensim_storage import write_table
 from ecorche.io.trc import read_trc, write_trc
 from osim_models import opensim_package
@@ -122,27 +123,30 @@ def _of_block(block: re.Match[str]) -> list[tuple[str, list[str]]]:
     return found
 
 
-def follow(text: str, folder: Path) -> None:
-    """Do in a folder what a part of a page says, block after block.
+def follow(text: str, folder: Path) -> str:
+    """Do in a folder what a part of a page says, block after block; what its programs and commands say.
 
     Commands must succeed and say the lines shown below them. A block with a file's name beside its language
     is put into that file, one called ``edit`` is put into the muscle `EDITED` of ``man.ecorche``.
     """
+    everything = ""
     for block in BLOCK.finditer(text):
         for line, shown in _of_block(block):
             output = command(line)
+            everything += output
             said = {_as_shown(told) for told in output.splitlines()}
             for told in shown:
                 assert _as_shown(told) in said, f"{line} does not say: {told}\n{output}"
         beside = block["beside"]
         if block["language"] == "python":
-            _program(block["text"], folder)
+            everything += _program(block["text"], folder)
         elif beside == "edit":
             rig = json.loads((folder / "man.ecorche").read_text())
             rig["muscles"]["named"][EDITED] |= json.loads(block["text"])
             (folder / "man.ecorche").write_text(json.dumps(rig))
         elif beside and block["language"] != "console":
             (folder / beside).write_text(block["text"])
+    return everything
 
 
 def _files(**copies: str) -> Stage:
@@ -359,13 +363,15 @@ def test_a_page_runs_and_says_what_it_shows(
         shutil.copytree(ROOT / "examples", tmp_path / "examples")
     STAGES[part](tmp_path, data)
     text = _parts()[part]
-    follow(text, tmp_path)
-    for line in _commands(text):  # what is to be written is there
+    said = follow(text, tmp_path)
+    for line in _commands(text):  # what is to be written is there, and a picture shows something
         arguments = shlex.split(line)
         if "-o" in arguments and not {"--part", "--split", "--dry-run"} & {*arguments}:
-            assert (tmp_path / arguments[arguments.index("-o") + 1]).exists(), line
+            made = tmp_path / arguments[arguments.index("-o") + 1]
+            least = 10_000 if made.suffix in {".png", ".mp4"} else 200
+            assert made.is_dir() or made.stat().st_size > least, line
     if part in CHECKS:
-        CHECKS[part](tmp_path)
+        CHECKS[part](tmp_path, said)
 
 
 def test_no_command_escapes() -> None:
@@ -379,7 +385,7 @@ def test_no_command_escapes() -> None:
     assert {*STAGES} == {*parts}
 
 
-def _check_web(folder: Path) -> None:
+def _check_web(folder: Path, said: str) -> None:
     page = (ROOT / "docs" / "web.md").read_text()
     named = re.findall(r"`([\w-]+\.(?:html|glb|js|d\.ts|txt))`", page)
     assert {path.name for path in (folder / "page").iterdir()} == {*named, "README.md"}
@@ -399,7 +405,7 @@ def _check_web(folder: Path) -> None:
         assert re.search(rf"\b{name}\b", declared), name
 
 
-def _check_muscles(folder: Path) -> None:
+def _check_muscles(folder: Path, said: str) -> None:
     def points(name: str) -> npt.NDArray[np.float32]:
         with np.load(folder / f"{name}.npz") as file:
             return np.asarray(file["points"])
@@ -409,7 +415,7 @@ def _check_muscles(folder: Path) -> None:
         assert 1e-4 < np.abs(points(one) - points(other)).max() < 0.05, f"{one}, {other}"
 
 
-def _check_springs(folder: Path) -> None:
+def _check_springs(folder: Path, said: str) -> None:
     page = (ROOT / "docs" / "springs.md").read_text()
     (shown,) = (block["text"] for block in BLOCK.finditer(page) if block["language"] == "json")
     rig = json.loads((folder / "man.ecorche").read_text()) | json.loads(shown)
@@ -417,17 +423,17 @@ def _check_springs(folder: Path) -> None:
     assert "problem" not in command("ecorche check man.ecorche")
 
 
-def _check_real_time(folder: Path) -> None:
+def _check_real_time(folder: Path, said: str) -> None:
     sizes = [payload_type(31, muscles).itemsize for muscles in (56, 0)]
     told = f"{sizes[0]:,} for 31 joints and 56 muscles, of which the muscles take {sizes[0] - sizes[1]}"
     assert told in (ROOT / "docs" / "realtime.md").read_text()
 
 
-def _check_skin(folder: Path) -> None:
+def _check_skin(folder: Path, said: str) -> None:
     assert '"everywhere": "fascia"' in (folder / "man.ecorche").read_text()
 
 
-def _check_farm(folder: Path) -> None:
+def _check_farm(folder: Path, said: str) -> None:
     made = sorted(path.name for path in (folder / "dailies").glob("[!.]*"))
     assert made == ["curl, calm.usdc", "curl, fascia.usdc", "curl, tense – 緊張.npz"]
     assert not (folder / "curl.usdc.parts").exists()
@@ -435,7 +441,40 @@ def _check_farm(folder: Path) -> None:
     assert by_csv == by_toml
 
 
-CHECKS: dict[str, Callable[[Path], None]] = {
+def _check_models(folder: Path, said: str) -> None:
+    assert "mm rms, worst " in said
+    assert re.search(r"knee: up to \d\d N m", said)
+    assert "Left at the root: " in said
+    assert "exchanged" not in said
+
+
+def _check_tensing(folder: Path, said: str) -> None:
+    told = (folder / "tensed.html").read_text(encoding="utf-8")
+    assert "perimeter since the first frame [mm]" in told
+    assert "activation [0 to 1]" in told
+
+
+def _check_identification(folder: Path, said: str) -> None:
+    assert said.count("the mean falls by") == 3
+
+
+def _check_extraction(folder: Path, said: str) -> None:
+    names = set(read_rig(folder / "muscular.ecorche").spec.muscles.lofted)
+    assert {"calf, left", "my biceps"} <= names
+    assert not {"upper arm front, left", "brachialis, left"} & names
+    assert len(read_rig(folder / "few.ecorche").spec.muscles.lofted) == 10
+
+
+def _check_rig_file(folder: Path, said: str) -> None:
+    assert "unchanged" in said
+
+
+CHECKS: dict[str, Callable[[Path, str], None]] = {
+    "docs/rig-file.md#": _check_rig_file,
+    "docs/extraction.md": _check_extraction,
+    "docs/identification.md": _check_identification,
+    "docs/musculoskeletal.md#Models in Python": _check_models,
+    "docs/musculoskeletal.md#An arm that tenses against itself": _check_tensing,
     "docs/web.md": _check_web,
     "docs/muscles.md": _check_muscles,
     "docs/springs.md": _check_springs,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -14,7 +13,7 @@ from benchmarks.muscle_people import Pair, motion_file
 from benchmarks.muscles_outside import HELD, outside
 from typer.testing import CliRunner
 
-from conftest import ROOT, Figure
+from conftest import Figure
 from ecorche.base.mesh import triangle_mesh
 from ecorche.base.signed_pieces import SignedPieces
 from ecorche.body.adjust_template import AdjustmentReport, with_adjusted_muscles
@@ -36,7 +35,6 @@ from ecorche.skin.weights import weights_from_table
 from extracted_people import extraction_report
 from rigged_people import person, rigged
 from test_extraction_bad_input import posed
-from test_pages import follow
 
 
 def muscular(data: Path) -> Path:
@@ -272,17 +270,3 @@ def test_a_rig_without_template_muscles_has_nothing_to_adjust(data: Path) -> Non
     rig, _ = extraction_report(muscular(data))
     with pytest.raises(DocumentError, match="has no template muscles to adjust"):
         with_adjusted_muscles(rig, person(muscular(data)))
-
-
-def test_the_commands_on_the_page_run(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    shutil.copy(muscular(data), tmp_path / "muscular.glb")
-    shutil.copy(data / "mesh2motion" / "horse-animations.glb", tmp_path / "horse.glb")
-    page = (ROOT / "docs" / "extraction.md").read_text()
-    section = re.search(r"^## Commands\n(.*?)(?=^## |\Z)", page, flags=re.MULTILINE | re.DOTALL)
-    assert section is not None
-    follow(section[1], tmp_path)
-    names = set(read_rig(tmp_path / "muscular.ecorche").spec.muscles.lofted)
-    assert {"calf, left", "my biceps"} <= names
-    assert not {"upper arm front, left", "brachialis, left"} & names
-    assert len(read_rig(tmp_path / "few.ecorche").spec.muscles.lofted) == 10
