@@ -24,55 +24,68 @@ const drawing = [
   "--use-angle=vulkan",
   "--disable-vulkan-surface",
 ];
-const browser = await chromium.launch({
-  executablePath: request.browser,
-  args: [
-    "--no-sandbox",
-    "--headless",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    ...(request.webgpu ? webgpu : []),
-    ...(request.jobs.some((job) => job.shots) ? drawing : []),
-  ],
-});
-const said = [];
-try {
-  for (const job of request.jobs) {
-    const page = await browser.newPage({ viewport: { width: 640, height: 480 } });
-    const complaints = [];
-    page.on("pageerror", (error) => complaints.push(String(error)));
-    page.on("console", (message) => {
-      if (message.type() === "error") complaints.push(message.text());
-    });
-    // nothing but the file itself may be needed
-    await page.route(/^(http|ws)/, (route) => route.abort());
-    await page.goto(`${pathToFileURL(job.page).href}#paused`);
-    await page.waitForFunction(() => window.ecorche || !document.getElementById("message").hidden);
-    if (await page.evaluate(() => window.ecorche !== undefined)) {
-      if (job.instances) {
-        await writeFile(job.out, Buffer.from(await page.evaluate(pose, job.instances), "base64"));
-      }
-      for (const shot of job.shots ?? []) {
-        await writeFile(shot.out, Buffer.from(await page.evaluate(picture, shot), "base64"));
-      }
-      if (job.show) await page.evaluate((count) => window.ecorche.show(count), job.show);
-      if (job.lose) await page.evaluate(() => window.ecorche.stage.renderer.backend.device.destroy());
-      if (job.ends) await page.waitForFunction(() => !document.getElementById("message").hidden);
-    }
-    said.push(
-      await page.evaluate(() => {
-        const message = document.getElementById("message");
-        return message.hidden ? "" : `${message.dataset.trouble}: ${message.innerText}`;
-      }),
-    );
-    await page.close();
-    if (complaints.length && !job.ends) throw new Error(complaints.join("\n"));
+const args = [
+  "--no-sandbox",
+  "--headless",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+  // drawn in software beside other tests, a frame may take longer than the watchdog of a graphics card allows
+  "--disable-gpu-watchdog",
+  ...(request.webgpu ? webgpu : []),
+  ...(request.jobs.some((job) => job.shots) ? drawing : []),
+];
+
+// A browser whose graphics process did not come up is no finding about a page: it is started again, twice at most.
+let said = [];
+for (let attempt = 0; attempt < 3; attempt++) {
+  said = await visit(request.jobs);
+  if (!request.webgpu || !said.some((text) => text.includes("found no graphics device"))) break;
+  process.stderr.write(`the browser found no graphics device (start ${attempt + 1})\n`);
+}
+process.stdout.write(JSON.stringify(said));
+
+async function visit(jobs) {
+  const browser = await chromium.launch({ executablePath: request.browser, args });
+  const said = [];
+  try {
+    for (const job of jobs) said.push(await visitPage(browser, job));
+  } finally {
+    await browser.close();
   }
-  process.stdout.write(JSON.stringify(said));
-} finally {
-  await browser.close();
+  return said;
+}
+
+async function visitPage(browser, job) {
+  const page = await browser.newPage({ viewport: { width: 640, height: 480 } });
+  const complaints = [];
+  page.on("pageerror", (error) => complaints.push(String(error)));
+  page.on("console", (message) => {
+    if (message.type() === "error") complaints.push(message.text());
+  });
+  // nothing but the file itself may be needed
+  await page.route(/^(http|ws)/, (route) => route.abort());
+  await page.goto(`${pathToFileURL(job.page).href}#paused`);
+  await page.waitForFunction(() => window.ecorche || !document.getElementById("message").hidden);
+  if (await page.evaluate(() => window.ecorche !== undefined)) {
+    if (job.instances) {
+      await writeFile(job.out, Buffer.from(await page.evaluate(pose, job.instances), "base64"));
+    }
+    for (const shot of job.shots ?? []) {
+      await writeFile(shot.out, Buffer.from(await page.evaluate(picture, shot), "base64"));
+    }
+    if (job.show) await page.evaluate((count) => window.ecorche.show(count), job.show);
+    if (job.lose) await page.evaluate(() => window.ecorche.stage.renderer.backend.device.destroy());
+    if (job.ends) await page.waitForFunction(() => !document.getElementById("message").hidden);
+  }
+  const said = await page.evaluate(() => {
+    const message = document.getElementById("message");
+    return message.hidden ? "" : `${message.dataset.trouble}: ${message.innerText}`;
+  });
+  await page.close();
+  if (complaints.length && !job.ends) throw new Error(complaints.join("\n"));
+  return said;
 }
 
 // Runs in the page.

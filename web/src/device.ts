@@ -26,13 +26,22 @@ export async function requireWebGPU(): Promise<void> {
       "Open this page in a recent Chrome, Edge, Safari or Firefox",
     );
   }
-  if ((await gpu.requestAdapter()) === null) {
+  if (!(await findsAdapter(gpu))) {
     throw new EcorcheError(
       "no-webgpu",
       "This browser knows WebGPU but found no graphics device for it",
       "Update the graphics driver, turn on hardware acceleration, or try another browser or machine",
     );
   }
+}
+
+/** Browsers start their graphics process late, and again after a crash: none until then is not none for good. */
+async function findsAdapter(gpu: GPU): Promise<boolean> {
+  for (const wait of [0, 250, 500, 1000, 2000]) {
+    await new Promise((resolve) => setTimeout(resolve, wait));
+    if ((await gpu.requestAdapter()) !== null) return true;
+  }
+  return false;
 }
 
 /** The WebGPU side of a renderer that has been initialised. */
