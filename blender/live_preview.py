@@ -14,6 +14,7 @@ from bpy.app.handlers import persistent
 from . import preview_modifier
 from .messages import SceneError, package
 from .scene_character import SceneCharacter, read_scene_character
+from .wording import in_blender_words
 
 
 @dataclass(eq=False)
@@ -157,7 +158,7 @@ def _update_told(armature: Any, scene: Any, depsgraph: Any) -> None:
     except Exception as error:  # a handler that raises would be called no more
         if not isinstance(error, package().EcorcheError):
             traceback.print_exc()
-        messages[armature.session_uid] = str(error)
+        messages[armature.session_uid] = in_blender_words(str(error))
     else:
         messages.pop(armature.session_uid, None)
 

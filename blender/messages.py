@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
+from .wording import in_blender_words
+
 
 class SceneError(Exception):
     """Something in the scene cannot be used as it is: what, and how to mend it."""
@@ -42,8 +44,8 @@ def told(operator: Any, work: Callable[[], list[str]]) -> set[str]:
     try:
         lines = work()
     except (SceneError, ecorche.EcorcheError) as error:
-        operator.report({"ERROR"}, str(error))
+        operator.report({"ERROR"}, in_blender_words(str(error)))
         return {"CANCELLED"}
     for line in lines:
-        operator.report({"INFO"}, line)
+        operator.report({"INFO"}, in_blender_words(line))
     return {"FINISHED"}
