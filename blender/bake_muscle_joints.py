@@ -13,7 +13,7 @@ from mathutils import Matrix
 
 from . import live_preview, preview_modifier
 from .messages import SceneError, package, told
-from .scene_character import Y_UP, SceneCharacter, armature_of, follows
+from .scene_character import Y_UP, SceneCharacter, armature_of, bendy_bones, follows
 from .settings import rig_of
 
 LONGEST = 63
@@ -68,7 +68,13 @@ class BakeMuscleJoints(bpy.types.Operator):
                     _set_weights(thing, jointed.character.skeleton.names, mesh.weights)
                 _drive(Path(folder) / "blender_drivers.py", table)
         count = jointed.character.skeleton.joint_count - live.scene.character.skeleton.joint_count
-        return [*lines, f"{copy.name}: {count} muscle bones"]
+        lines += [f"{copy.name}: {count} muscle bones"]
+        if curved := bendy_bones(armature):
+            lines += [
+                f"muscle bones do not see how {len(curved)} bendy bones curve: {', '.join(curved[:3])}."
+                " Set Segments to 1, or Bake to Cache, where that shows"
+            ]
+        return lines
 
 
 def _require_names(names: tuple[str, ...]) -> None:

@@ -41,9 +41,16 @@ class GiveMuscles(bpy.types.Operator):
     bl_options = {"REGISTER", "UNDO"}
 
     muscles: bpy.props.EnumProperty(name="Muscles", items=SOURCES, default="template")
-    folder: bpy.props.StringProperty(
+    directory: bpy.props.StringProperty(
         name="Folder", description="Of an anatomy: with muscles/ and bones/", subtype="DIR_PATH"
     )
+
+    def invoke(self, context: Any, _: Any) -> set[str]:
+        """Ask for the folder of an anatomy; the others need nothing."""
+        if self.muscles != "anatomy":
+            return self.execute(context)
+        context.window_manager.fileselect_add(self)
+        return {"RUNNING_MODAL"}
 
     def execute(self, context: Any) -> set[str]:
         """Fit the muscles."""
@@ -54,9 +61,9 @@ class GiveMuscles(bpy.types.Operator):
         read = read_scene_character(armature, context.scene)
         folder = None
         if self.muscles == "anatomy":
-            if not self.folder:
+            if not self.directory:
                 raise SceneError("an anatomy is a folder of meshes", "Name the folder")
-            folder = bpy.path.abspath(self.folder)
+            folder = bpy.path.abspath(self.directory)
         file = blend_file()
         made = package().new_rig(
             read.character, file, file.with_suffix(".ecorche"), muscles=self.muscles, anatomy=folder

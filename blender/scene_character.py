@@ -160,12 +160,16 @@ def read_scene_character(armature: Any, scene: Any) -> SceneCharacter:
         metres_per_unit=scale,
         source=armature.name,
     )
-    curved = [bone.name for bone in bones if bone.bbone_segments > 1]
-    if curved:
+    if curved := bendy_bones(armature):
         notes.append(f"{len(curved)} bendy bones count as straight for muscles: {', '.join(curved[:3])}")
     return SceneCharacter(
         armature, tuple(things), tuple(bone.name for bone in bones), scale, character, tuple(notes)
     )
+
+
+def bendy_bones(armature: Any) -> list[str]:
+    """Names of the deforming bones that curve."""
+    return [bone.name for bone in armature.data.bones if bone.use_deform and bone.bbone_segments > 1]
 
 
 def metres_per_unit(armature: Any, scene: Any) -> float:

@@ -18,6 +18,7 @@ import numpy.typing as npt
 import pytest
 
 import ecorche
+from arm_anatomy import Z_UP, write_arm
 from conftest import ROOT, Figure, skip_or_fail
 from ecorche import Character, Motion, Rig
 from ecorche.body.compile import Body
@@ -48,8 +49,8 @@ def python_of(environment: str, variable: str, version: str) -> str:
     return str(python)
 
 
-def run_in_blender(python: str, folder: Path, script: str, *arguments: object, ours: bool = True) -> None:
-    """Run a script in a Blender whose extensions and settings are in a folder."""
+def run_in_blender(python: str, folder: Path, script: str, *arguments: object, ours: bool = True) -> str:
+    """Run a script in a Blender whose extensions and settings are in a folder; what it prints."""
     environment = {**os.environ, "BLENDER_USER_RESOURCES": str(folder / "blender")}
     environment.pop("PYTHONPATH", None)
     if ours:  # the very sources that are tested, compiled already
@@ -62,6 +63,7 @@ def run_in_blender(python: str, folder: Path, script: str, *arguments: object, o
         env=environment,
     )
     assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
 
 
 @pytest.fixture(scope="module")
@@ -81,6 +83,7 @@ class Done:
     Attributes:
         points: By step, (frames, vertices, 3) in Blender's order of vertices; and the poses.
         told: What was said and found.
+        reported: What operators reported.
         folder: What was written.
         man: The character with Blender's bone tips.
         motion: What the armature does.
@@ -89,6 +92,7 @@ class Done:
 
     points: Mapping[str, Any]
     told: Mapping[str, Any]
+    reported: str
     folder: Path
     man: Character
     motion: Motion
@@ -130,6 +134,12 @@ class Done:
             found.append(ecorche.evaluate(body, pose).points[0])
         return np.array(found) if ordered else np.array(found)[:, self.order]
 
+    def take(self, rig: Rig, **said: Any) -> Points:
+        """The frames of our own bake of them all."""
+        frames = ecorche.perform(self.man, self.motion, rig=rig, limits=False, **said).take.frames
+        assert frames is not None
+        return np.array([frames[frame].points[0][self.order] for frame in FRAMES])
+
     def apart(self, step: str, ours: Points) -> float:
         """How far Blender's vertices are from ours at most [m]."""
         return float(np.linalg.norm(self.points[step] - ours, axis=-1).max())
@@ -157,13 +167,14 @@ def done(archive: Path, data: Path, tmp_path_factory: pytest.TempPathFactory) ->
     man = ecorche.read_character(data / MAN)
     rig = ecorche.create_rig(man, data / MAN, folder / "of the file.ecorche")
     ecorche.write_rig(folder / "of the file.ecorche", rig)
-    run_in_blender(
-        python, folder, "extension.py", archive, data / MAN, folder, folder / "of the file.ecorche"
+    anatomy = write_arm(folder / "arm", man, Z_UP)
+    reported = run_in_blender(
+        python, folder, "extension.py", archive, data / MAN, folder, folder / "of the file.ecorche", anatomy
     )
     told = json.loads((folder / "told.json").read_text(encoding="utf-8"))
     with np.load(folder / "points.npz") as points:
         arrays = dict(points)
-    return Done(arrays, told, folder, *motion_in_blender(man, arrays), rig)
+    return Done(arrays, told, reported, folder, *motion_in_blender(man, arrays), rig)
 
 
 def test_the_zip_holds_extension_licence_and_package(archive: Path) -> None:
@@ -216,6 +227,50 @@ def test_muscles_found_in_the_skin_are_shown(done: Done, figure: Figure) -> None
     figure("the extension's preview in Blender 4.5, muscles found there", worst * 1e3, 0.1, "mm")
     assert worst < CLOSE
     assert done.apart("plain", ours) > 3e-3
+
+
+def test_the_template_adjusted_to_the_skin_is_shown_and_its_fat_swings(done: Done, figure: Figure) -> None:
+    rig, _ = ecorche.new_rig(done.man, "man.glb", "man.ecorche", muscles="template+extract")
+    ours = done.skin(ecorche.compile_body(done.man, rig=rig))
+    worst = done.apart("template+extract", ours)
+    figure("the extension's preview in Blender 4.5, template and skin", worst * 1e3, 0.1, "mm")
+    assert worst < CLOSE
+    assert done.apart("template", ours) > 1e-3  # the adjustment does something
+    worst = done.apart("fat", done.take(rig, dynamics="fat"))
+    figure("the extension's bake of fat in Blender 4.5", worst * 1e3, 0.1, "mm")
+    assert worst < CLOSE
+    assert done.apart("fat", done.take(rig)) > 3e-4  # it swings
+
+
+def test_muscles_of_a_folder_are_shown_and_swing(done: Done, tmp_path: Path, figure: Figure) -> None:
+    """In Blender with z up, here the same meshes with y up."""
+    folder = write_arm(tmp_path, done.man, np.eye(3))
+    rig, _ = ecorche.new_rig(done.man, "man.glb", "man.ecorche", muscles="anatomy", anatomy=folder)
+    body = ecorche.compile_body(done.man, rig=rig)
+    assert done.told["muscles of a folder"] == list(body.muscle_names) == ["biceps"]
+    ours = done.skin(body)
+    worst = done.apart("anatomy", ours)
+    figure("the extension's preview in Blender 4.5, meshes of a folder", worst * 1e3, 0.1, "mm")
+    assert worst < CLOSE
+    assert done.apart("plain", ours) > 3e-3
+    worst = done.apart("oscillation", done.take(rig, dynamics="oscillation"))
+    figure("the extension's bake of swinging meshes in Blender 4.5", worst * 1e3, 0.1, "mm")
+    assert worst < CLOSE
+    assert done.apart("oscillation", done.take(rig)) > 3e-4
+
+
+def test_operators_speak_of_buttons(done: Done) -> None:
+    assert "Choose Anatomy in Give Muscles, or another Dynamics" in done.told["nothing swings"]
+    assert "Choose Template or Extract in Give Muscles, or Bake to Cache" in done.told["meshes as joints"]
+    assert "Info: the skin lies over them by a fascia, unless Coupling says otherwise" in done.reported
+
+
+def test_bendy_bones_are_told_with_muscle_joints(done: Done) -> None:
+    lines = [line for line in done.reported.splitlines() if "bendy" in line]
+    assert lines == [
+        "Info: muscle bones do not see how 1 bendy bones curve: RightForeArm. Set Segments to 1, or Bake to"
+        " Cache, where that shows"
+    ]
 
 
 def test_posing_by_hand_is_followed(done: Done) -> None:

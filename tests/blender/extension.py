@@ -1,6 +1,7 @@
 """Run by Blender's Python: install the extension's zip and do with it what a rigger does.
 
-    python extension.py ZIP MAN.glb FOLDER [smoke]
+    python extension.py ZIP MAN.glb FOLDER smoke
+    python extension.py ZIP MAN.glb FOLDER RIG ANATOMY
 
 Into FOLDER go ``points.npz``, every vertex in glTF's axes [m] by step and frame with the armature's poses,
 and ``told.json``, what was said and found on the way. With ``smoke`` only the first steps are done.
@@ -161,7 +162,7 @@ def first_steps(file: str) -> tuple[Any, Any]:
     armature, body = imported(file)
     refused("no muscles yet", bpy.ops.ecorche.bake_shape_keys)
     refused("no folder named", bpy.ops.ecorche.give_muscles, muscles="anatomy")
-    refused("no such folder", bpy.ops.ecorche.give_muscles, muscles="anatomy", folder="/nowhere")
+    refused("no such folder", bpy.ops.ecorche.give_muscles, muscles="anatomy", directory="/nowhere")
     body.modifiers.new("Subdivision", "SUBSURF").levels = 0
     before = np.empty(3 * len(body.data.vertices), np.float32)
     body.data.vertices.foreach_get("co", before)
@@ -271,8 +272,11 @@ def baked(armature: Any, body: Any, folder: Path) -> None:
     told["cache modifiers"] = [modifier.name for modifier in body.modifiers]
     bpy.ops.ecorche.remove_bake()
     keep("after all bakes", body)
+    bone = armature.data.bones["RightForeArm"]
+    bone.bbone_segments = 4
     bpy.ops.ecorche.bake_muscle_joints(joints_per_muscle=1, poses=100)
     twin = next(o for o in bpy.data.objects if o.find_armature() not in (None, armature))
+    bone.bbone_segments = twin.find_armature().data.bones[bone.name].bbone_segments = 1  # as it is told
     (folder / "drivers.json").write_text(bpy.data.texts["ecorche_drivers.json"].as_string(), encoding="utf-8")
     told["bones"] = [len(armature.data.bones), len(twin.find_armature().data.bones)]
     keep("muscle joints", twin)
@@ -303,6 +307,28 @@ def extracted(file: str, folder: Path) -> None:
     refused("preserved volume", bpy.ops.ecorche.bake_shape_keys)
     body.modifiers["Armature"].use_deform_preserve_volume = False
     refused("no frames", bpy.ops.ecorche.bake_cache, filepath="nowhere.pc2", first=11, last=1)
+
+
+def adjusted(file: str, folder: Path) -> None:
+    """The template adjusted to what shows in the skin, and its fat swinging."""
+    _, body = imported(file)
+    bpy.ops.ecorche.give_muscles(muscles="template+extract")
+    keep("template+extract", body)
+    cache = str(folder / "fat.pc2")
+    refused("nothing swings", bpy.ops.ecorche.bake_cache, filepath=cache, dynamics="oscillation")
+    bpy.ops.ecorche.bake_cache(filepath=cache, dynamics="fat")
+    keep("fat", body)
+
+
+def from_folder(file: str, folder: Path, anatomy: str) -> None:
+    """Muscles that are meshes in a folder, and the same swinging."""
+    armature, body = imported(file)
+    bpy.ops.ecorche.give_muscles(muscles="anatomy", directory=anatomy)
+    told["muscles of a folder"] = [muscle.name for muscle in armature.ecorche.muscles]
+    keep("anatomy", body)
+    refused("meshes as joints", bpy.ops.ecorche.bake_muscle_joints)
+    bpy.ops.ecorche.bake_cache(filepath=str(folder / "oscillation.pc2"), dynamics="oscillation")
+    keep("oscillation", body)
 
 
 def odd_scenes(file: str) -> None:
@@ -389,6 +415,8 @@ def main(archive: str, file: str, folder: Path, *more: str) -> None:
         baked(armature, body, folder)
         rig_files(armature, body, folder, more[0])
         extracted(file, folder)
+        adjusted(file, folder)
+        from_folder(file, folder, more[1])
         under_controls(file, folder)
         odd_scenes(file)
     told["ours"] = sys.modules["ecorche"].__file__
