@@ -19,9 +19,8 @@ class ECORCHE_UL_muscles(bpy.types.UIList):
         row = layout.row(align=True)
         row.label(text=item.name)
         row.prop(item, "own", text="")
-        part = row.row()
-        part.enabled = item.own
-        part.prop(item, "activation", text="", slider=True)
+        if item.own:  # else its name has the room
+            row.prop(item, "activation", text="", slider=True)
 
 
 class KeyActivation(bpy.types.Operator):

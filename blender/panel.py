@@ -1,5 +1,6 @@
 """The panel: in the armature's properties and in the sidebar of the 3D view."""
 
+import textwrap
 from typing import Any
 
 import bpy
@@ -28,9 +29,9 @@ def draw_ecorche(layout: Any, context: Any) -> None:
     layout.prop(settings, "preview")
     said = live_preview.messages.get(armature.session_uid)
     if said:
-        box = layout.box()
-        for line in said.split(". "):
-            box.label(text=line, icon="ERROR")
+        box = layout.box().column(align=True)
+        for number, line in enumerate(textwrap.wrap(said, _letters(context))):
+            box.label(text=line, icon="BLANK1" if number else "ERROR")
         box.operator("ecorche.fit_again")
     layout.operator_menu_enum("ecorche.choose_coupling", "everywhere", text=f"Coupling: {settings.coupling}")
     layout.template_list(
@@ -51,6 +52,12 @@ def draw_ecorche(layout: Any, context: Any) -> None:
     row = layout.row(align=True)
     row.operator("ecorche.fit_again")
     row.operator("ecorche.remove_muscles", icon="X")
+
+
+def _letters(context: Any) -> int:
+    """How many letters a line of the panel has room for beside an icon."""
+    letter = 7.0 * context.preferences.system.ui_scale
+    return 40 if context.region is None else max(20, int(context.region.width / letter) - 8)
 
 
 class ECORCHE_PT_armature(bpy.types.Panel):

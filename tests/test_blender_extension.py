@@ -420,6 +420,8 @@ def test_what_cannot_be_is_a_message(done: Done, step: str, message: str) -> Non
 def test_the_panel_shows_what_there_is(done: Done) -> None:
     assert done.told["panel without muscles"] == ["Give Muscles", "Read Rig…"]
     assert {"Live Preview", "Coupling: muscles", f"{done.told['muscles']} muscles"} <= set(done.told["panel"])
+    lines = [line for line in done.told["panel of a message"] if line.startswith("word")]
+    assert [len(line.split()) for line in lines] == [8, 4]  # 40 letters, as there is no window here
 
 
 def test_no_second_usd_is_loaded(done: Done) -> None:

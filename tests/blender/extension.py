@@ -138,9 +138,21 @@ class Layout:
 def panel() -> list[str]:
     """What the panel shows, drawn by its own function."""
     layout = Layout()
-    draw = sys.modules[bpy.types.ECORCHE_PT_sidebar.__module__].draw_ecorche
-    draw(layout, bpy.context)
+    _panel_module().draw_ecorche(layout, bpy.context)
     return layout.drawn
+
+
+def panel_of_message(armature: Any, message: str) -> list[str]:
+    """What the panel shows while the preview stands still."""
+    messages = _panel_module().live_preview.messages
+    messages[armature.session_uid] = message
+    drawn = panel()
+    del messages[armature.session_uid]
+    return drawn
+
+
+def _panel_module() -> Any:
+    return sys.modules[bpy.types.ECORCHE_PT_sidebar.__module__]
 
 
 def install(file: str) -> None:
@@ -406,6 +418,7 @@ def main(archive: str, file: str, folder: Path, *more: str) -> None:
     install(archive)
     armature, body = first_steps(file)
     told["panel"] = panel()
+    told["panel of a message"] = panel_of_message(armature, "word " * 12)
     if more != ("smoke",):
         posing_activation_and_undo(armature, body, folder)
         undone()
