@@ -177,8 +177,9 @@ def with_muscles(
         placement.muscles, placement.skeleton, points, body.mesh.triangles(), tissue=tissue
     )
     named, blades = muscle_specs(fitted, placement.scapulae, character.skeleton)
-    others = (*rig.spec.muscles.lofted.values(), *rig.spec.muscles.lines.values())
-    groups = {muscle.group for muscle in (*fitted, *others)}
+    groups = {muscle.group for muscle in fitted}
+    groups |= {loft.group for loft in rig.spec.muscles.lofted.values()}
+    groups |= {line.group for line in rig.spec.muscles.lines.values()}
     wanted = {**rig.spec.muscles.gains, **(gains or {})}
     kept = {group: gain for group, gain in wanted.items() if group in groups}
     report = MuscleReport(
