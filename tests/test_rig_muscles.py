@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
@@ -16,12 +17,20 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 from typer.testing import CliRunner
 
+import altered_people
 from ecorche.base.mesh import triangle_mesh
 from ecorche.base.rotations import xyzw_from_axis_angle
 from ecorche.base.transforms import compose, transform_points
+from ecorche.body.as_lines import as_lines
 from ecorche.body.character import Character, SkinnedMesh
 from ecorche.body.muscle_specs import muscle_specs, muscles_of
-from ecorche.body.place_muscles import DECIMALS, rig_placement, template_placement, with_muscles
+from ecorche.body.place_muscles import (
+    DECIMALS,
+    rig_placement,
+    template_placement,
+    with_manner_of,
+    with_muscles,
+)
 from ecorche.body.rig import check_rig, create_rig
 from ecorche.cli.main import app
 from ecorche.cli.rig import muscle_gains
@@ -392,9 +401,8 @@ HORSE = {"Hips": "hips", "LowerBack": "spine_1", "Spine": "spine_2", "Spine1": "
 
 def test_a_horse_takes_a_man_s_muscles_through_a_joint_map(data: Path, rig: Rig, tmp_path: Path) -> None:
     template, names = tmp_path / "man.ecorche", tmp_path / "horse.json"
-    manner = {"volume": "two_cone", "gains": {"knee extensors": 1.5}}
-    changed = rig.spec.model_copy(update={"muscles": rig.spec.muscles.model_copy(update=manner)})
-    write_rig(template, replace(rig, spec=changed))
+    manner = {"volume": "two_cone", "gains": {"knee extensors": 1.5, "interossei": 2.0}}
+    write_rig(template, with_changed_muscles(rig, **manner))
     names.write_text(json.dumps(HORSE))
     horse = tmp_path / "horse.glb"
     shutil.copy(data / "mesh2motion" / "horse-animations.glb", horse)
@@ -413,6 +421,7 @@ def test_a_horse_takes_a_man_s_muscles_through_a_joint_map(data: Path, rig: Rig,
         catch_exceptions=False,
     )
     assert done.exit_code == 0, done.output
+    assert "gains left out, of groups without a muscle here: 'interossei'\n" in done.output
     made = read_rig(tmp_path / "horse.ecorche")
     assert made.spec.muscles.volume == "two_cone"
     assert made.spec.muscles.gains == {"knee extensors": 1.5, "hip flexors": 0.5}
@@ -430,6 +439,42 @@ def test_a_horse_takes_a_man_s_muscles_through_a_joint_map(data: Path, rig: Rig,
     source = JointDriven(character.skeleton, recognise(character.skeleton), [m.actions for m in muscles])
     assert source.notes == ()
     assert source.over(character.motions[0]).max() > 0.1
+
+
+def test_a_template_s_gains_for_muscles_without_skin_are_told(man: Character, rig: Rig) -> None:
+    gains = {"ankle plantarflexors": 1.5, "elbow flexors": 1.2}
+    template = with_changed_muscles(rig, gains=gains)
+    names = man.skeleton.names
+    legless = altered_people.part(man, names, [name for name in names if not re.search("Leg|Foot|Toe", name)])
+    placement = rig_placement(template, legless, recognise(legless.skeleton))
+    assert {*gains} <= {muscle.group for muscle in placement.muscles}
+    plain = create_rig(legless, "bust.glb", "bust.ecorche", muscles=False)
+    made, report = with_muscles(with_manner_of(plain, template), legless, placement)
+    assert made.spec.muscles.gains == {"elbow flexors": 1.2}
+    assert report.lost_gains == ("ankle plantarflexors",)
+    assert any("'ankle plantarflexors'" in note for note in made.spec.notes)
+
+
+def test_a_template_gives_no_meshes_on_action_lines(man: Character, rig: Rig, data: Path) -> None:
+    """They are made for one body, so the other keeps its own, and none of the template's."""
+    lines = as_lines(rig, man, "admissible")[0]
+    woman = person(data / "human" / "female_average_cmu_mb.glb")
+    with pytest.raises(DocumentError, match="has only meshes on action lines to give"):
+        rig_placement(lines, woman, recognise(woman.skeleton))
+    kept = {name: muscle for name, muscle in lines.spec.muscles.lines.items() if name != BICEPS}
+    mixed = with_changed_muscles(lines, named={BICEPS: rig.spec.muscles.named[BICEPS]}, lines=kept)
+    plain = create_rig(woman, "woman.glb", "woman.ecorche", muscles=False)
+    placement = rig_placement(mixed, woman, recognise(woman.skeleton))
+    muscles = with_muscles(with_manner_of(plain, mixed), woman, placement)[0].spec.muscles
+    assert [*muscles.named] == [BICEPS]
+    assert not muscles.lines
+    assert not muscles.fields
+
+
+def with_changed_muscles(rig: Rig, **changes: Any) -> Rig:
+    """The rig with other entries beside each other under "muscles"."""
+    muscles = rig.spec.muscles.model_copy(update=changes)
+    return replace(rig, spec=rig.spec.model_copy(update={"muscles": muscles}))
 
 
 def test_a_template_that_does_not_fit_is_told(data: Path, man: Character, rig: Rig) -> None:

@@ -42,6 +42,7 @@ class MuscleReport:
         moved: Path points drawn in under the skin, and how far.
         tight: Muscles that have too little room under the skin, with how much [m].
         notes: What else the placement tells, a sentence each.
+        lost_gains: Groups that a gain was for and that have no muscle here.
     """
 
     placed: int
@@ -50,6 +51,7 @@ class MuscleReport:
     moved: tuple[Moved, ...]
     tight: tuple[tuple[str, float], ...]
     notes: tuple[str, ...]
+    lost_gains: tuple[str, ...]
 
     def lines(self) -> list[str]:
         """The report in sentences; long lists end in a count."""
@@ -61,6 +63,8 @@ class MuscleReport:
             reasons = list(dict.fromkeys(left.reason for left in self.left_out))
             more = _and_more(len(reasons) - 1, "reason")
             told.append(f"{len(self.left_out)} left out: {names}; {reasons[0]}{more}")
+        if self.lost_gains:
+            told.append(f"gains left out, of groups without a muscle here: {listed(self.lost_gains, TOLD)}")
         if self.moved:
             far = max(self.moved, key=lambda m: m.distance)
             told.append(
@@ -107,14 +111,18 @@ def rig_placement(
         joint_map: Joint of the template to joint of the character, where names do not tell.
     """
     if not template.spec.muscles.named:
-        found = bool(template.spec.muscles.lofted)
-        raise DocumentError(
-            "has only muscles found in its own skin to give" if found else "has no muscles to give",
-            where=template.source,
-            remedy="Find this character's own: --muscles extract"
-            if found
-            else "Give a rig that `ecorche rig` gave some",
-        )
+        what, remedy = "no muscles", "Give a rig that `ecorche rig` gave some"
+        if template.spec.muscles.lofted:
+            what, remedy = (
+                "only muscles found in its own skin",
+                "Find this character's own: --muscles extract",
+            )
+        elif template.spec.muscles.lines:
+            what, remedy = (
+                "only meshes on action lines",
+                "Build this character's own: --as-lines or --anatomy",
+            )
+        raise DocumentError(f"has {what} to give", where=template.source, remedy=remedy)
     source = skeleton_of(template.bind)
     muscles, scapulae = muscles_of(template, source)
     known = Figure(source, recognise(source, template.spec.skeleton.mapping or None))
@@ -130,9 +138,14 @@ def rig_placement(
 
 
 def with_manner_of(rig: Rig, template: Rig) -> Rig:
-    """The rig with what a template says of all its muscles: what keeps volume, what activates, gains."""
+    """The rig with what a template says of all its muscles: what keeps volume, what activates, gains.
+
+    Muscles of every kind stay the rig's own; `with_muscles` leaves out gains that are left without any.
+    """
     own = rig.spec.muscles
-    manner = template.spec.muscles.model_copy(update={"named": own.named, "lofted": own.lofted})
+    manner = template.spec.muscles.model_copy(
+        update={"named": own.named, "lofted": own.lofted, "lines": own.lines, "fields": own.fields}
+    )
     return replace(rig, spec=rig.spec.model_copy(update={"muscles": manner}))
 
 
@@ -150,10 +163,9 @@ def with_muscles(
         character: Its character.
         placement: The muscles at their places, of any size.
         gains: How much of their effect on the skin is shown, by group of muscles; those the rig has of other
-            groups stay.
+            groups stay. Gains whose group has no muscle here are left out, and told.
     """
-    groups = _require_groups(placement, gains or {})
-    kept = {group: gain for group, gain in rig.spec.muscles.gains.items() if group in groups}
+    _require_groups(placement, gains or {})
     body = character.body(rig.spec.body)
     assert body.weights is not None  # a rig's body is skinned
     points = bind_points(character, body)
@@ -165,6 +177,11 @@ def with_muscles(
         placement.muscles, placement.skeleton, points, body.mesh.triangles(), tissue=tissue
     )
     named, blades = muscle_specs(fitted, placement.scapulae, character.skeleton)
+    groups = {muscle.group for muscle in fitted}
+    groups |= {loft.group for loft in rig.spec.muscles.lofted.values()}
+    groups |= {line.group for line in rig.spec.muscles.lines.values()}
+    wanted = {**rig.spec.muscles.gains, **(gains or {})}
+    kept = {group: gain for group, gain in wanted.items() if group in groups}
     report = MuscleReport(
         placed=len(fitted),
         scapulae=tuple(blades),
@@ -172,6 +189,7 @@ def with_muscles(
         moved=fit.moved,
         tight=fit.exposed,
         notes=(*fit.skin_notes, *placement.notes),
+        lost_gains=tuple(group for group in wanted if group not in kept),
     )
     spec = rig.spec
     with told_as_document_error(rig.source):
@@ -191,7 +209,7 @@ def with_muscles(
                             name: MuscleSpec.model_validate(rounded(muscle.model_dump()))
                             for name, muscle in named.items()
                         },
-                        "gains": kept | dict(gains or {}),
+                        "gains": kept,
                     }
                 ),
                 "notes": (*spec.notes, *report.lines()),
@@ -221,7 +239,7 @@ def rounded(value: Any) -> Any:
     return tuple(map(rounded, value)) if isinstance(value, tuple) else value
 
 
-def _require_groups(placement: Placement, gains: Mapping[str, float]) -> list[str]:
+def _require_groups(placement: Placement, gains: Mapping[str, float]) -> None:
     groups = sorted({muscle.group for muscle in placement.muscles} - {""})
     for group in gains:
         if group not in groups:
@@ -230,7 +248,6 @@ def _require_groups(placement: Placement, gains: Mapping[str, float]) -> list[st
                 where="gains",
                 remedy=suggestion(group, groups, at_most=40),
             )
-    return groups
 
 
 def _and_more(count: int, noun: str) -> str:

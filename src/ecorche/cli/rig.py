@@ -152,6 +152,11 @@ def rig(
                     f"not taken over, each skin shows its own: {len(given.spec.muscles.lofted)} muscles found"
                     f" in the skin of {given.spec.name!r}"
                 )
+            if given.spec.muscles.lines:
+                told.append(
+                    "not taken over, they are made for one body:"
+                    f" {len(given.spec.muscles.lines)} muscles of {given.spec.name!r} on action lines"
+                )
         with working("fitting muscles under the skin"):
             made, report = with_muscles(made, subject, placement, gains=gains)
         told += report.lines()
