@@ -1,4 +1,4 @@
-"""Builds the player for browsers from `web/` when the package is built, with a Node.js of its own.
+"""Builds the player and the studio's page from `web/` when the package is built, with a Node.js of its own.
 
 Also a command: `python hatch_build.py` builds what is out of date; `tools/build-web` calls it so.
 """
@@ -20,6 +20,7 @@ except ImportError:  # as a command it needs no hatchling
 
 ROOT = Path(__file__).resolve().parent
 SOURCES, BUILT = ROOT / "web", ROOT / "src" / "ecorche" / "web" / "dist"
+STUDIO = ROOT / "src" / "ecorche" / "studio" / "dist"
 STAMP = BUILT / "sources.sha256"
 
 
@@ -32,13 +33,13 @@ class PlayerBuildHook(BuildHookInterface):  # type: ignore[misc, valid-type]
         """Build what is out of date, for wheels and editable installs alike."""
         build_player()
         if version == "standard":
-            build_data["artifacts"].append("/src/ecorche/web/dist/")
+            build_data["artifacts"] += ["/src/ecorche/web/dist/", "/src/ecorche/studio/dist/"]
 
 
 def build_player() -> bool:
     """Build the player where its sources have changed; whether anything was done."""
     found = _fingerprint()
-    if STAMP.is_file() and STAMP.read_text() == found:
+    if STAMP.is_file() and STAMP.read_text() == found and (STUDIO / "index.html").is_file():
         return False
     node, npm = _node()
     # a Node.js of a package is not on the path, and what npm starts looks for it there
@@ -46,7 +47,7 @@ def build_player() -> bool:
     environment = {**os.environ, "PATH": path}
     commands = (
         [*npm, "ci", "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error"],
-        [node, "build.mjs", str(BUILT)],
+        [node, "build.mjs", str(BUILT), str(STUDIO)],
     )
     for command in commands:
         done = subprocess.run(command, cwd=SOURCES, env=environment, capture_output=True, text=True)

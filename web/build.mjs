@@ -1,6 +1,6 @@
-// Builds the player: one page that holds everything, and the library as a typed module.
+// Builds the player, one page that holds everything and the library as a typed module; and the studio's page.
 //
-//   node build.mjs FOLDER
+//   node build.mjs PLAYER_FOLDER STUDIO_FOLDER
 import { execFileSync } from "node:child_process";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
@@ -10,7 +10,7 @@ import { dts } from "rolldown-plugin-dts";
 import { build } from "vite";
 
 const here = path.dirname(fileURLToPath(import.meta.url));
-const out = path.resolve(process.argv[2]);
+const [out, studio] = process.argv.slice(2).map((folder) => path.resolve(folder));
 const { version } = JSON.parse(await readFile(path.join(here, "node_modules/three/package.json"), "utf8"));
 const licence = await readFile(path.join(here, "node_modules/three/LICENSE"), "utf8");
 const notice = `three.js ${version}\n\n${licence}`;
@@ -69,3 +69,39 @@ await writeFile(path.join(out, "ecorche-player.js"), text(library[0].output));
 await writeFile(path.join(out, "ecorche-player.d.ts"), text(declared.output));
 await writeFile(path.join(out, "LICENSES.txt"), notice);
 await writeFile(path.join(out, "index.html"), page);
+
+await build({
+  ...common,
+  root: path.join(here, "studio"),
+  base: "./",
+  build: {
+    outDir: studio,
+    emptyOutDir: true,
+    target: "es2022",
+    chunkSizeWarningLimit: 4000,
+    modulePreload: false,
+    // "use client" speaks to servers that render React, of which there is none
+    rolldownOptions: { onLog: (level, log, next) => log.code !== "MODULE_LEVEL_DIRECTIVE" && next(level, log) },
+  },
+});
+await writeFile(path.join(studio, "LICENSES.txt"), await notices());
+
+/** The licences of everything that goes into the studio's page. */
+async function notices() {
+  const lock = JSON.parse(await readFile(path.join(here, "package-lock.json"), "utf8"));
+  const parts = [];
+  const packed = new Set(["react", "react-dom", "scheduler", "three", "zustand", "@mantine/core", "@mantine/hooks",
+    "@mantine/notifications", "@mantine/store", "@tabler/icons-react", "@tabler/icons", "clsx", "@floating-ui/react",
+    "@floating-ui/react-dom", "@floating-ui/dom", "@floating-ui/core", "@floating-ui/utils", "react-number-format",
+    "react-remove-scroll", "react-transition-group", "react-textarea-autosize"]);
+  for (const name of [...packed].sort()) {
+    const entry = lock.packages[`node_modules/${name}`];
+    if (entry === undefined) continue;
+    const folder = path.join(here, "node_modules", name);
+    const text = await Promise.any(
+      ["LICENSE", "LICENSE.md", "license", "LICENSE.txt"].map((file) => readFile(path.join(folder, file), "utf8")),
+    ).catch(() => `Licence: ${entry.license}`);
+    parts.push(`${name} ${entry.version}\n\n${text.trim()}\n`);
+  }
+  return parts.join("\n----\n\n");
+}

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from copy import copy
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
+from ecorche.body.compile import Body
 from ecorche.body.ecorche_surfaces import points_at_bind, surfaces_of
 from ecorche.body.evaluate import Pose, evaluate
 from ecorche.body.frames import Frame
@@ -34,6 +36,17 @@ class DrawnMuscles:
 
     def __init__(self, live: LiveFrames) -> None:
         self._live, self.surfaces = live, surfaces_of(live.body)
+
+    @property
+    def body(self) -> Body:
+        """Whose muscles they are."""
+        return self._live.body
+
+    def over(self, live: LiveFrames) -> DrawnMuscles:
+        """The same muscles in other frames of the same body."""
+        other = copy(self)
+        other._live = live
+        return other
 
     def at_bind(self) -> Points:
         """Vertices at bind [m], (vertices, 3)."""

@@ -28,6 +28,7 @@ from ecorche.cli import (
     shots,
     skin,
     solve,
+    studio,
     weights,
 )
 from ecorche.errors import EcorcheError
@@ -101,6 +102,7 @@ for _verb in (
     solve.solve,
     report.report,
     identify.identify,
+    studio.studio,
 ):
     app.command()(_guarded(_verb))
 

@@ -8,10 +8,11 @@ that plays it needs to know the payload (`body.payload`) and nothing else of us.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -39,6 +40,14 @@ LEAST = 16
 
 Floats = npt.NDArray[np.float64]
 Json = dict[str, Any]
+
+
+class Views(Protocol):
+    """Where bytes are kept."""
+
+    def view(self, data: bytes) -> int:
+        """Keep bytes; their number."""
+        ...
 
 
 class Clip(NamedTuple):
@@ -79,9 +88,7 @@ def _not_played(clips: Sequence[Clip]) -> list[str]:
     return [f"clip {moving[0]!r} moves blend shapes, which are not played with muscles; bake it to show them"]
 
 
-def _carried(
-    buffer: BufferWriter, program: VertexProgram, clips: Sequence[Clip], meshes: list[WrittenMesh]
-) -> Json:
+def _carried(buffer: Views, program: VertexProgram, clips: Sequence[Clip], meshes: list[WrittenMesh]) -> Json:
     plan, body = device_plan(program), program.body
     names = [] if body.muscles is None else [muscle.name for muscle in body.muscles.musculature.muscles]
     names += [] if body.lofts is None else [muscle.name for muscle in body.lofts.lofts.muscles]
@@ -108,12 +115,32 @@ def _carried(
     }
 
 
-def _view(buffer: BufferWriter, values: npt.NDArray[Any]) -> int:
+class _Blobs:
+    """Bytes by their numbers, for what is no file."""
+
+    def __init__(self) -> None:
+        self.parts: list[bytes] = []
+
+    def view(self, data: bytes) -> int:
+        """Keep bytes; their number."""
+        self.parts.append(data)
+        return len(self.parts) - 1
+
+
+def program_for_pages(program: VertexProgram) -> tuple[str, dict[str, npt.NDArray[np.uint8]]]:
+    """The same without a file, for a page that asks a server: JSON without clips and meshes, and the bytes of
+    each view by its number."""
+    blobs = _Blobs()
+    told = _carried(blobs, program, [], [])
+    return json.dumps(told), {str(n): np.frombuffer(part, np.uint8) for n, part in enumerate(blobs.parts)}
+
+
+def _view(buffer: Views, values: npt.NDArray[Any]) -> int:
     data = values.tobytes()
     return buffer.view(data + bytes(max(LEAST - len(data), 0)))
 
 
-def _clip(buffer: BufferWriter, clip: Clip, muscle_count: int) -> Json:
+def _clip(buffer: Views, clip: Clip, muscle_count: int) -> Json:
     motion = clip.motion
     active = np.zeros((motion.frame_count, muscle_count)) if clip.activation is None else clip.activation
     return {
@@ -124,7 +151,7 @@ def _clip(buffer: BufferWriter, clip: Clip, muscle_count: int) -> Json:
     }
 
 
-def _mesh(buffer: BufferWriter, program: VertexProgram, mesh: WrittenMesh) -> Json:
+def _mesh(buffer: Views, program: VertexProgram, mesh: WrittenMesh) -> Json:
     """Which point and which normal of the program each written vertex shows; a cage has no normals."""
     of = program.body.character.meshes[mesh.number].mesh
     entry: Json = {
@@ -137,7 +164,7 @@ def _mesh(buffer: BufferWriter, program: VertexProgram, mesh: WrittenMesh) -> Js
     return entry
 
 
-def _program(buffer: BufferWriter, plan: DevicePlan) -> Json:
+def _program(buffer: Views, plan: DevicePlan) -> Json:
     constants = {"plan": np.frombuffer(plan.uniform, np.uint8), **plan.arrays}
     learnt = learnt_bytes(plan)
     modules: list[Json] = []

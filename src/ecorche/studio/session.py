@@ -1,0 +1,110 @@
+"""What one page has for itself: its pose, the muscles it works by hand, and what it is shown of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ecorche.body.drawn_muscles import DrawnMuscles
+from ecorche.body.live_frames import LiveFrames
+from ecorche.skeleton.motion import Motion
+from ecorche.studio.document import OpenDocument
+from ecorche.studio.messages.base import Event
+from ecorche.studio.scene import Scene
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Moment:
+    """What a page shows: a frame of live frames.
+
+    Attributes:
+        live: The frames.
+        index: Of the frame.
+        time: On the motion's clock [s].
+    """
+
+    live: LiveFrames
+    index: int
+    time: float
+
+
+@dataclass(eq=False)
+class Session:
+    """One page.
+
+    Attributes:
+        document: The file it works on, shared with other pages.
+        tell: Sends an event to this page.
+        local: Its pose, ``parent_from_joint``, (joints, 4, 4).
+        activation: Muscles worked by hand, by name, 0 to 1.
+        moment: What it shows in place of its pose, such as a moment of a motion; None is the pose.
+        kept: What the areas keep for this page, by their name.
+    """
+
+    document: OpenDocument
+    tell: Callable[[Event], None]
+    local: Floats = field(init=False)
+    activation: dict[str, float] = field(default_factory=dict)
+    moment: Callable[[], Moment] | None = None
+    kept: dict[str, Any] = field(default_factory=dict)
+    _scene: Scene | None = None
+    _drawn: DrawnMuscles | None = None
+    _pose: tuple[int, Floats, tuple[tuple[str, float], ...], Moment] | None = None
+
+    def __post_init__(self) -> None:
+        self.rest()
+
+    @property
+    def scene(self) -> Scene:
+        """What stays the same until an edit."""
+        if self._scene is None or self._scene.body is not self.document.body:
+            self._scene = Scene(self.document.body, self.document.rig)
+        return self._scene
+
+    def drawn(self, moment: Moment) -> DrawnMuscles:
+        """The muscles of a moment's frames."""
+        if self._drawn is None or self._drawn.body is not moment.live.body:
+            self._drawn = DrawnMuscles(moment.live)
+        return self._drawn.over(moment.live)
+
+    def rest(self) -> None:
+        """Back to bind, no muscle worked by hand."""
+        self.local = np.array(self.document.character.skeleton.bind_local)
+        self.activation.clear()
+
+    @property
+    def shown(self) -> Moment:
+        """What the page shows now."""
+        return self.posed if self.moment is None else self.moment()
+
+    @property
+    def posed(self) -> Moment:
+        """The page's own pose."""
+        key = self.document.revision, self.local, tuple(sorted(self.activation.items()))
+        kept = self._pose
+        if kept is None or kept[0] != key[0] or kept[1] is not key[1] or kept[2] != key[2]:
+            self._pose = (*key, self._one_frame())
+        assert self._pose is not None
+        return self._pose[3]
+
+    def _one_frame(self) -> Moment:
+        body = self.document.body
+        motion = Motion("pose", body.character.skeleton, np.zeros(1), self.local[None])
+        live = LiveFrames(body, motion)
+        if self.activation and live.activation is not None:
+            live.activation = self.by_hand(live.activation)
+        return Moment(live, 0, 0.0)
+
+    def by_hand(self, activation: Floats) -> Floats:
+        """Activations (frames, muscles) with those of muscles that are worked by hand."""
+        changed, names = activation.copy(), self.document.body.muscle_names
+        for name, value in self.activation.items():
+            if name in names:  # it may be gone by an edit or undo
+                changed[:, names.index(name)] = value
+        return changed

@@ -1,0 +1,21 @@
+import type { ComponentType } from "react";
+import { ViewPanel } from "./view/view.js";
+
+/** A panel: where it stands, and what it is called. */
+export interface Panel {
+  readonly id: string;
+  readonly title: string;
+  readonly hint: string;
+  readonly Component: ComponentType;
+}
+
+/** Panels on the right, one at a time. */
+export const PANELS: readonly Panel[] = [
+  { id: "view", title: "View", hint: "Layers, colours and the camera", Component: ViewPanel },
+];
+
+/** Panels along the bottom, one above another. */
+export const BOTTOM: readonly ComponentType[] = [];
+
+/** What stands in the bar beside the file's name. */
+export const BAR: readonly ComponentType[] = [];

@@ -1,0 +1,82 @@
+import { BufferAttribute, BufferGeometry, Group, Mesh, MeshStandardMaterial } from "three/webgpu";
+import { useStudio } from "../store.js";
+import { linear } from "./colours.js";
+import type { FrameAnswer, SceneAnswer, ViewLayer } from "./layer.js";
+
+/** The muscle that is chosen is so much brighter. */
+const CHOSEN: readonly [number, number, number] = [1.0, 0.62, 0.12];
+
+/** Surfaces of all muscles as one mesh. */
+export class MuscleLayer implements ViewLayer {
+  readonly object = new Group();
+  #mesh: Mesh<BufferGeometry, MeshStandardMaterial> | null = null;
+  #tissue = new Float32Array(0);
+  #parts: SceneAnswer["muscles"] = [];
+
+  constructor() {
+    this.object.name = "muscles";
+  }
+
+  /** Whether frames have to bring muscles. */
+  get wanted(): boolean {
+    return useStudio.getState().layers.muscles.shown;
+  }
+
+  sceneChanged(scene: SceneAnswer): void {
+    this.dispose();
+    const { muscle_triangles: triangles, muscle_colours: colours } = scene.arrays;
+    this.#parts = scene.muscles;
+    if (triangles === undefined || triangles.length === 0) return;
+    this.#tissue = Float32Array.from(colours!, linear);
+    const geometry = new BufferGeometry();
+    geometry.setAttribute("position", new BufferAttribute(new Float32Array(this.#tissue.length), 3));
+    geometry.setAttribute("normal", new BufferAttribute(new Float32Array(this.#tissue.length), 3));
+    geometry.setAttribute("color", new BufferAttribute(Float32Array.from(this.#tissue), 3));
+    geometry.setIndex(new BufferAttribute(Uint32Array.from(triangles), 1));
+    this.#mesh = new Mesh(geometry, new MeshStandardMaterial({ vertexColors: true, roughness: 0.5 }));
+    this.#mesh.frustumCulled = false;
+    this.object.add(this.#mesh);
+    this.looksChanged();
+  }
+
+  frameChanged(frame: FrameAnswer): void {
+    const points = frame.arrays.muscles;
+    if (points === undefined || this.#mesh === null) return;
+    const { geometry } = this.#mesh;
+    const position = geometry.getAttribute("position") as BufferAttribute;
+    if (position.array.length !== points.length) return;
+    (position.array as Float32Array).set(points);
+    position.needsUpdate = true;
+    geometry.computeVertexNormals();
+  }
+
+  looksChanged(): void {
+    const { layers, selected } = useStudio.getState();
+    this.object.visible = layers.muscles.shown;
+    if (this.#mesh === null) return;
+    const { material, geometry } = this.#mesh;
+    const through = layers.muscles.opacity < 1;
+    if (material.transparent !== through) {
+      material.transparent = through;
+      material.needsUpdate = true;
+    }
+    material.opacity = layers.muscles.opacity;
+    material.depthWrite = !through;
+    const attribute = geometry.getAttribute("color") as BufferAttribute;
+    const colours = attribute.array as Float32Array;
+    colours.set(this.#tissue);
+    const part = selected?.kind === "muscle" ? this.#parts.find(({ name }) => name === selected.name) : undefined;
+    if (part !== undefined) {
+      const [first, count] = part.points;
+      for (let at = 3 * first; at < 3 * (first + count); at++) colours[at] = 0.35 * colours[at]! + 0.65 * CHOSEN[at % 3]!;
+    }
+    attribute.needsUpdate = true;
+  }
+
+  dispose(): void {
+    this.#mesh?.geometry.dispose();
+    this.#mesh?.material.dispose();
+    this.object.clear();
+    this.#mesh = null;
+  }
+}
