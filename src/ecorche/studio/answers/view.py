@@ -57,7 +57,7 @@ def frame(session: Session, asked: ViewFrame) -> WithArrays:
     if active is not None:
         arrays["activation"] = active.astype(np.float32)
     moved = difference_from_bind(body.character.skeleton, live.motion.local[index])
-    played = asked.payload and asked.colour != "displacement" and playable(session)
+    played = asked.payload and asked.colour != "displacement" and playable(session, moment)
     shown = None
     if played:
         bulge = body.bulge(active)
@@ -133,9 +133,12 @@ def _weights(session: Session, moment: Moment, asked: ViewFrame) -> Floats:
     return np.concatenate(values)
 
 
-def playable(session: Session) -> bool:
-    """Whether the vertex program plays this body."""
-    return session.scene.program[0] is not None
+def playable(session: Session, moment: Moment) -> bool:
+    """Whether the vertex program plays a moment: it knows joints and activation, and nothing of blend shapes."""
+    live = moment.live
+    if live.body is not session.scene.body or live.posed is not None or session.scene.program[0] is None:
+        return False
+    return not any(weights[moment.index] for weights in live.motion.morph_weights.values())
 
 
 @answering(ANSWERS, ViewProgram)

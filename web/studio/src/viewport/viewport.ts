@@ -1,10 +1,11 @@
-import { Box3, type BufferAttribute, PerspectiveCamera, Scene, Vector2, Vector3, WebGPURenderer } from "three/webgpu";
+import { Box3, PerspectiveCamera, Scene, Vector2, Vector3, WebGPURenderer } from "three/webgpu";
 import { OrbitControls } from "three/addons/controls/OrbitControls.js";
 import type { PickTold } from "../messages.js";
 import { panelOf } from "../panels/outliner/outliner.js";
 import { useStudio } from "../store.js";
 import { connection, tellRefusal } from "../studio.js";
 import { BoneLayer } from "./bones.js";
+import { SkinOnDevice } from "./gpu.js";
 import { Handles } from "./handles.js";
 import type { FrameAnswer, SceneAnswer, ViewLayer } from "./layer.js";
 import { MuscleLayer } from "./muscles.js";
@@ -26,6 +27,8 @@ export class Viewport {
   readonly clicks: ((picked: PickTold) => boolean)[] = [];
   /** Frames drawn with new content, for measuring. */
   shown = 0;
+  /** The skin as this page's own device plays it; null while the server's positions are shown. */
+  onDevice: SkinOnDevice | null = null;
   readonly #surroundings = new Surroundings();
   #scene: SceneAnswer | null = null;
   #frame: FrameAnswer | null = null;
@@ -34,6 +37,7 @@ export class Viewport {
   #stale = true;
   #framed = false;
   #gone = false;
+  #settling: ReturnType<typeof setTimeout> | undefined;
   #pressed: Vector2 | null = null;
   readonly #waiting: (() => void)[] = [];
   readonly #stop: (() => void)[] = [];
@@ -108,8 +112,7 @@ export class Viewport {
   }
 
   frameAll(direction = this.camera.position.clone().sub(this.controls.target)): void {
-    const box = new Box3();
-    for (const { position } of this.skin.drawn) box.union(new Box3().setFromBufferAttribute(position));
+    const box = this.#boxOfJoints();
     if (!box.isEmpty()) this.#frameBox(box, direction);
   }
 
@@ -150,6 +153,8 @@ export class Viewport {
 
   dispose(): void {
     this.#gone = true;
+    clearTimeout(this.#settling);
+    this.#leaveDevice();
     for (const stop of this.#stop) stop();
     this.renderer.setAnimationLoop(null);
     for (const layer of this.layers) layer.dispose?.();
@@ -179,9 +184,11 @@ export class Viewport {
   async #fetch(): Promise<void> {
     const { colour, selected, beside } = useStudio.getState();
     const of = selected?.name ?? null;
+    const device = this.onDevice;
     const frame = await connection.request("view.frame", {
       muscles: this.muscles.wanted,
       plain: beside,
+      payload: device !== null && device.revision === this.#scene?.revision,
       colour: colour === "displacement" || of !== null ? colour : "material",
       of,
     });
@@ -192,10 +199,18 @@ export class Viewport {
         return;
       }
       this.#scene = scene;
+      this.#leaveDevice();
       for (const layer of this.layers) layer.sceneChanged?.(scene);
+      this.#settle();
     }
     this.#frame = frame;
+    const { payload } = frame.arrays;
+    if (payload !== undefined && this.onDevice === null) {
+      this.#again = true; // the scene changed meanwhile: positions are needed
+      return;
+    }
     for (const layer of this.layers) layer.frameChanged?.(frame, this.#scene);
+    if (payload !== undefined) this.onDevice!.play(payload);
     const { arrays, ...told } = frame;
     useStudio.getState().set({ frame: told, joints: arrays.joints ?? null, activation: arrays.activation ?? null });
     this.shown++;
@@ -209,10 +224,45 @@ export class Viewport {
 
   /** Plain skin stands a pace aside. */
   #place(): void {
+    const box = this.#boxOfJoints();
+    this.plain.object.position.x = box.isEmpty() ? -1 : box.min.x - box.max.x;
+  }
+
+  /** Round all joints, and the flesh about them: what is drawn may be on the device alone. */
+  #boxOfJoints(): Box3 {
+    const { joints, document } = useStudio.getState();
     const box = new Box3();
-    for (const { position } of this.skin.drawn) box.union(new Box3().setFromBufferAttribute(position as BufferAttribute));
-    const width = box.isEmpty() ? 1 : box.max.x - box.min.x;
-    this.plain.object.position.x = -1.05 * width;
+    for (let at = 0; joints !== null && at < joints.length; at += 16) {
+      box.expandByPoint(new Vector3(joints[at + 3], joints[at + 7], joints[at + 11]));
+    }
+    return box.isEmpty() ? box : box.expandByScalar(0.07 * (document?.height ?? 1));
+  }
+
+  /** Once edits rest, this page plays the skin by itself, where it can. */
+  #settle(): void {
+    clearTimeout(this.#settling);
+    if (!SkinOnDevice.possible(this.renderer)) return;
+    this.#settling = setTimeout(() => void this.#toDevice().catch(tellRefusal), 700);
+  }
+
+  async #toDevice(): Promise<void> {
+    const told = await connection.request("view.program");
+    if (this.#gone || told.carried === null || told.revision !== this.#scene?.revision) return;
+    const made = new SkinOnDevice(this.renderer, told, this.skin.drawn);
+    try {
+      await made.taken;
+    } catch {
+      made.dispose(); // too large for this device: the server's positions go on
+      return;
+    }
+    if (told.revision !== this.#scene?.revision) return made.dispose();
+    this.onDevice = made;
+    void this.refresh();
+  }
+
+  #leaveDevice(): void {
+    this.onDevice?.dispose();
+    this.onDevice = null;
   }
 
   #frameBox(box: Box3, direction: Vector3): void {
