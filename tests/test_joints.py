@@ -21,8 +21,9 @@ from ecorche.base.rotations import (
 )
 from ecorche.errors import SkeletonError
 from ecorche.skeleton.human_limits import human_joint
+from ecorche.skeleton.joint_angles import knee_angles, mirror_xyzw
 from ecorche.skeleton.joint_values import joint_from_values, values_from_joint
-from ecorche.skeleton.joints import BallAndSocket, Joint, Knee, Revolute, Swing, knee_angles, mirror_xyzw
+from ecorche.skeleton.joints import BallAndSocket, Joint, Knee, Revolute, Swing
 from ecorche.skeleton.limits import nearest_in_range
 from ecorche.skeleton.spherical_polygon import SphericalPolygon, angle_between
 from ecorche.skeleton.twist_field import TwistField

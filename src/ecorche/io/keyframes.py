@@ -21,7 +21,7 @@ Joints go by their canonical H-Anim name or by the file's own name; ``trunk`` an
 angles evenly among all joints of the spine there. A joint is keyed only where it is written. Angles follow
 the right hand: about the left axis a positive turn bows forward, swings a leg back and bends a knee; the
 turn about up is made first, then about forward, then about left, within the parent joint. All
-angles zero is the bind pose bit for bit.
+angles zero is the bind pose bit for bit. `keyframes_write` writes a pose so.
 
 ``zero bind`` is for one character, or for all that are bound in the same pose. ``zero standing``
 counts from the anatomical standing position, arms hanging, as gait analysis does: such a file is a
@@ -45,18 +45,19 @@ import numpy.typing as npt
 from scipy.interpolate import PchipInterpolator
 
 from ecorche.base.names import suggestion
-from ecorche.base.rotations import matrix_from_xyzw, multiply_xyzw, xyzw_from_axis_angle
+from ecorche.base.rotations import matrix_from_xyzw
 from ecorche.errors import MotionError, ReadError
 from ecorche.skeleton.motion import Motion
-from ecorche.skeleton.naming import canonical_name, recognise
+from ecorche.skeleton.naming import Naming, canonical_name, recognise
 from ecorche.skeleton.naming.vocabulary import NECK, TRUNK
-from ecorche.skeleton.retarget.figure import figure_of
+from ecorche.skeleton.retarget.figure import Figure, figure_of
 from ecorche.skeleton.skeleton import Skeleton
 from ecorche.skeleton.standing import standing_figure
+from ecorche.skeleton.turns import xyzw_from_turns
 
 Floats = npt.NDArray[np.float64]
 
-_MOVE = "move"
+MOVE = "move"
 _CHAINS = {"trunk": TRUNK, "neck": NECK}
 _CHOICES = {
     "zero": ("bind", "standing"),
@@ -226,7 +227,7 @@ def _close(found: Keyframes) -> None:
         where = f"{found.path}, line {found.lines[name]}"
         if 0.0 not in keys:
             raise ReadError(f"{name!r} loops but is not keyed at 0 s", where=where, remedy="Key it there")
-        if name != _MOVE and keys.setdefault(found.end, keys[0.0]) != keys[0.0]:
+        if name != MOVE and keys.setdefault(found.end, keys[0.0]) != keys[0.0]:
             raise ReadError(
                 f"{name!r} ends its loop in other angles than it began with",
                 where=where,
@@ -280,12 +281,9 @@ def _motion(found: Keyframes, skeleton: Skeleton, mapping: Mapping[str, str] | N
     turned: dict[int, str] = {}
     for name in found.keys:
         values = _values(found, name, times)
-        if name == _MOVE:
-            root = naming.joint("humanoid_root")
-            root = (0 if figure is None else figure.pelvis) if root is None else root
-            above = skeleton.parents[root]
-            inverse = np.eye(3) if above < 0 else skeleton.bind_inverse[above, :3, :3]
-            local[:, root, :3, 3] += values @ (inverse @ axes).T
+        if name == MOVE:
+            root, carried = moved_joint(skeleton, naming, figure)
+            local[:, root, :3, 3] += values @ (carried @ axes).T
             continue
         joints = _joints(found, name, skeleton, naming.canonical)
         for joint in joints:
@@ -297,10 +295,18 @@ def _motion(found: Keyframes, skeleton: Skeleton, mapping: Mapping[str, str] | N
                 )
             turned[joint] = name
             # as a difference from bind, B + B M⁻¹ A (R − I) Aᵀ M: no turn leaves bind bit for bit
-            change = axes @ (_rotation(values / len(joints)) - np.eye(3)) @ axes.T
+            change = axes @ (matrix_from_xyzw(xyzw_from_turns(values / len(joints))) - np.eye(3)) @ axes.T
             before = skeleton.bind_local[joint, :3, :3] @ skeleton.bind_inverse[joint, :3, :3]
             local[:, joint, :3, :3] += before @ change @ skeleton.bind_world[joint, :3, :3]
     return Motion(found.clip, skeleton, times, local)
+
+
+def moved_joint(skeleton: Skeleton, naming: Naming, figure: Figure | None) -> tuple[int, Floats]:
+    """The joint that moves the whole body, and what brings a world vector to its parent's axes (3, 3)."""
+    root = naming.joint("humanoid_root")
+    root = (0 if figure is None else figure.pelvis) if root is None else root
+    above = skeleton.parents[root]
+    return root, np.eye(3) if above < 0 else skeleton.bind_inverse[above, :3, :3]
 
 
 def _joints(found: Keyframes, name: str, skeleton: Skeleton, canonical: tuple[str | None, ...]) -> list[int]:
@@ -313,15 +319,9 @@ def _joints(found: Keyframes, name: str, skeleton: Skeleton, canonical: tuple[st
     chain = [canonical.index(v) for v in _CHAINS.get(name, ()) if v in canonical]
     if chain:
         return chain
-    known = [*(c for c in canonical if c is not None), *skeleton.names, *_CHAINS, _MOVE]
+    known = [*(c for c in canonical if c is not None), *skeleton.names, *_CHAINS, MOVE]
     raise MotionError(
         f"the character has no joint {name!r}",
         where=f"{found.path}, line {found.lines[name]}",
         remedy=suggestion(name, dict.fromkeys(known)),
     )
-
-
-def _rotation(degrees: Floats) -> Floats:
-    """Rotation matrices (frames, 3, 3): about up first, then forward, then left."""
-    left, up, forward = (xyzw_from_axis_angle(np.eye(3)[i], np.radians(degrees[:, i])) for i in range(3))
-    return matrix_from_xyzw(multiply_xyzw(left, multiply_xyzw(forward, up)))

@@ -93,56 +93,140 @@ def enforce_limits(
         joints: Joint models by H-Anim name; an adult's, as far as they are known, unless given.
     """
     skeleton = motion.skeleton
-    if joints is None:
-        joints = human_joints(name for name in canonical_names if name is not None)
-    above = _judged_against(skeleton, canonical_names)
-    since_default = rotations_since_default(motion, canonical_names)
+    beyond, free = _beyond(motion, canonical_names, joints)
     world = motion.world()[..., :3, :3]
     local = motion.local.copy()
     rows: list[LimitRow] = []
+    for found in beyond:
+        parent = world[found.frames, skeleton.parents[found.joint]]
+        before = local[found.frames, found.joint, :3, :3]
+        local[found.frames, found.joint, :3, :3] = turned_local(before, parent, found.turn)
+        worst = int(np.argmax(found.angles))
+        rows.append(
+            LimitRow(
+                joint=skeleton.names[found.joint],
+                canonical=found.canonical,
+                frames=len(found.frames),
+                worst_degrees=float(np.degrees(found.angles[worst])),
+                worst_time=float(motion.times[found.frames[worst]]),
+            )
+        )
+    judged = skeleton.joint_count - len(free)
+    return replace(motion, local=local), LimitReport(tuple(rows), judged, free, motion.frame_count)
+
+
+@dataclass(frozen=True)
+class BrokenLimit:
+    """One joint that a motion takes beyond its limits.
+
+    Attributes:
+        joint, canonical: The rig's name and the H-Anim name.
+        spans: First and last time of each stretch beyond [s], in order.
+        worst_degrees: The largest angle it would have to be turned back by.
+        worst_time: When that is [s].
+    """
+
+    joint: str
+    canonical: str
+    spans: tuple[tuple[float, float], ...]
+    worst_degrees: float
+    worst_time: float
+
+
+def broken_limits(
+    motion: Motion,
+    canonical_names: Sequence[str | None],
+    joints: Mapping[str, Joint] | None = None,
+) -> tuple[BrokenLimit, ...]:
+    """Where a motion goes beyond its joints' limits, the worst joint first; nothing is changed.
+
+    The arguments are those of `enforce_limits`, which would turn back what is told here.
+    """
+    rows: list[BrokenLimit] = []
+    for found in _beyond(motion, canonical_names, joints)[0]:
+        parts = np.split(found.frames, np.flatnonzero(np.diff(found.frames) > 1) + 1)
+        worst = int(np.argmax(found.angles))
+        rows.append(
+            BrokenLimit(
+                joint=motion.skeleton.names[found.joint],
+                canonical=found.canonical,
+                spans=tuple((float(motion.times[p[0]]), float(motion.times[p[-1]])) for p in parts),
+                worst_degrees=float(np.degrees(found.angles[worst])),
+                worst_time=float(motion.times[found.frames[worst]]),
+            )
+        )
+    return tuple(sorted(rows, key=lambda row: -row.worst_degrees))
+
+
+@dataclass(frozen=True, eq=False)
+class _Beyond:
+    """One joint beyond its limits: the frames (n,), how it is turned back in the world (n, 4), by how far."""
+
+    joint: int
+    canonical: str
+    frames: npt.NDArray[np.int64]
+    turn: Floats
+    angles: Floats
+
+
+def _beyond(
+    motion: Motion, canonical_names: Sequence[str | None], joints: Mapping[str, Joint] | None
+) -> tuple[list[_Beyond], tuple[str, ...]]:
+    """The joints beyond their limits, in the skeleton's order, and the names of those without any."""
+    if joints is None:
+        joints = human_joints(name for name in canonical_names if name is not None)
+    above = judged_against(motion.skeleton, canonical_names)
+    turned = rotations_since_default(motion, canonical_names)
+    found: list[_Beyond] = []
     free: list[str] = []
     for joint, name in enumerate(canonical_names):
         if name is None or name not in joints or above[joint] is None:
-            free.append(skeleton.names[joint])
+            free.append(motion.skeleton.names[joint])
             continue
-        base = since_default[:, above[joint]]
-        rotation = multiply_xyzw(inverse_xyzw(base), since_default[:, joint])
+        base = turned[:, above[joint]]
+        rotation = multiply_xyzw(inverse_xyzw(base), turned[:, joint])
         kept, excess = joints[name].clamp(rotation)
         beyond = np.flatnonzero(excess.beyond)
         if len(beyond) == 0:
             continue
         back = multiply_xyzw(kept, inverse_xyzw(rotation))[beyond]
-        # the same turn in world axes, and then in those of the joint's parent
         turn = multiply_xyzw(multiply_xyzw(base[beyond], back), inverse_xyzw(base[beyond]))
-        parent = world[beyond, skeleton.parents[joint]]
-        change = np.linalg.inv(parent) @ matrix_from_xyzw(turn) @ parent
-        local[beyond, joint, :3, :3] = change @ local[beyond, joint, :3, :3]
         angles = np.linalg.norm(rotation_vector_from_xyzw(back), axis=-1)
-        worst = int(np.argmax(angles))
-        rows.append(
-            LimitRow(
-                joint=skeleton.names[joint],
-                canonical=name,
-                frames=len(beyond),
-                worst_degrees=float(np.degrees(angles[worst])),
-                worst_time=float(motion.times[beyond[worst]]),
-            )
-        )
-    judged = skeleton.joint_count - len(free)
-    return replace(motion, local=local), LimitReport(tuple(rows), judged, tuple(free), motion.frame_count)
+        found.append(_Beyond(joint, name, beyond, turn, angles))
+    return found, tuple(free)
+
+
+def turned_local(local: Floats, parent_world: Floats, turn_xyzw: Floats) -> Floats:
+    """The linear part of local matrices (..., 3, 3) after a turn in world axes (..., 4).
+
+    ``parent_world`` is the linear part of the parent's ``world_from_joint``, (..., 3, 3).
+    """
+    change = np.linalg.inv(parent_world) @ matrix_from_xyzw(turn_xyzw) @ parent_world
+    turned: Floats = change @ local
+    return turned
 
 
 def rotations_since_default(motion: Motion, canonical_names: Sequence[str | None]) -> Floats:
     """How every joint is turned in the world since the default pose, xyzw (frames, joints, 4)."""
     skeleton = motion.skeleton
-    since_bind = motion.world()[..., :3, :3] @ skeleton.bind_inverse[:, :3, :3]
-    turned = xyzw_from_matrix(nearest_rotation(since_bind))
-    return multiply_xyzw(turned, inverse_xyzw(default_from_bind(skeleton, canonical_names)))
+    return since_default(skeleton, motion.world(), default_from_bind(skeleton, canonical_names))
+
+
+def since_default(skeleton: Skeleton, world: Floats, default_xyzw: Floats) -> Floats:
+    """How joints are turned in the world since the default pose, xyzw (..., joints, 4).
+
+    Args:
+        skeleton: The joints.
+        world: ``world_from_joint``, shape (..., joints, 4, 4).
+        default_xyzw: What `default_from_bind` says of the skeleton, (joints, 4).
+    """
+    since_bind = world[..., :3, :3] @ skeleton.bind_inverse[:, :3, :3]
+    return multiply_xyzw(xyzw_from_matrix(nearest_rotation(since_bind)), inverse_xyzw(default_xyzw))
 
 
 def joint_rotations(motion: Motion, canonical_names: Sequence[str | None]) -> Mapping[str, Floats]:
     """The rotation of each named joint as joint models understand it, H-Anim name to xyzw (frames, 4)."""
-    above = _judged_against(motion.skeleton, canonical_names)
+    above = judged_against(motion.skeleton, canonical_names)
     turned = rotations_since_default(motion, canonical_names)
     return {
         name: multiply_xyzw(inverse_xyzw(turned[:, base]), turned[:, joint])
@@ -151,7 +235,7 @@ def joint_rotations(motion: Motion, canonical_names: Sequence[str | None]) -> Ma
     }
 
 
-def _judged_against(skeleton: Skeleton, canonical_names: Sequence[str | None]) -> list[int | None]:
+def judged_against(skeleton: Skeleton, canonical_names: Sequence[str | None]) -> list[int | None]:
     """The joint each one is judged against: the nearest named one above, else its parent.
 
     None for a root, and for a pelvis that carries the spine: it places the whole body, whatever it

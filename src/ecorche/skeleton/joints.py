@@ -40,6 +40,7 @@ from ecorche.base.rotations import (
     xyzw_from_rotation_vector,
 )
 from ecorche.errors import SkeletonError
+from ecorche.skeleton.joint_angles import knee_angles, mirror_xyzw, swing_from_vector, twist_angle
 from ecorche.skeleton.limits import Excess, nearest_in_range, require_range
 from ecorche.skeleton.spherical_polygon import SphericalPolygon, angle_between
 from ecorche.skeleton.twist_field import TwistField
@@ -89,6 +90,19 @@ class Joint(ABC):
             )
         return self._from_anatomical(self._from_parameters(values))
 
+    def in_frame(self, rotation_xyzw: npt.ArrayLike) -> Floats:
+        """Swing and twist, ``S · T`` in the anatomical frame, xyzw (..., 4), of rotations (..., 4)."""
+        return self._anatomical(rotation_xyzw)
+
+    def turned_to(self, rotation_xyzw: npt.ArrayLike, parameters: npt.ArrayLike) -> Floats:
+        """Rotations (..., 4) with other angles [rad], (..., degrees of freedom), that keep the rest.
+
+        The rest is what the model cannot express and its play may allow: without it a limb that is bound
+        a little askew would jump when one of its angles is touched.
+        """
+        after = self._anatomical(self.rotation(parameters))
+        return self._from_anatomical(self._keeping_rest(self._anatomical(rotation_xyzw), after))
+
     def clamp(self, rotation_xyzw: npt.ArrayLike) -> tuple[Floats, Excess]:
         """Rotations (..., 4) within the limits, and how far [rad] they were beyond.
 
@@ -116,6 +130,11 @@ class Joint(ABC):
     @abstractmethod
     def _clamp(self, local: Floats) -> tuple[Floats, Excess]:
         """``S · T`` (..., 4) within the limits."""
+
+    def _keeping_rest(self, local: Floats, after: Floats) -> Floats:
+        """``S · T`` (..., 4) with the angles of ``after`` and the rest of ``local``; a twist comes first."""
+        before = self._from_parameters(self._parameters(local))
+        return multiply_xyzw(after, multiply_xyzw(inverse_xyzw(before), local))
 
     def _anatomical(self, rotation_xyzw: npt.ArrayLike) -> Floats:
         """``S · T = A⁻¹ R F⁻¹ A``."""
@@ -165,6 +184,9 @@ class Revolute(Joint):
 
     def _from_parameters(self, parameters: Floats) -> Floats:
         return xyzw_from_axis_angle(Z_AXIS, parameters[..., 0])
+
+    def _keeping_rest(self, local: Floats, after: Floats) -> Floats:
+        return multiply_xyzw(swing_twist_xyzw(local)[0], after)
 
     def _clamp(self, local: Floats) -> tuple[Floats, Excess]:
         swing, twist = swing_twist_xyzw(local)
@@ -240,6 +262,11 @@ class Knee(Joint):
     def _from_parameters(self, parameters: Floats) -> Floats:
         bent = xyzw_from_axis_angle(X_AXIS, parameters[..., 0])
         return multiply_xyzw(bent, xyzw_from_axis_angle(Z_AXIS, parameters[..., 1]))
+
+    def _keeping_rest(self, local: Floats, after: Floats) -> Floats:
+        _, sideways, _ = knee_angles(local)
+        flexion, _, twist = knee_angles(after)
+        return multiply_xyzw(_bent_and_tilted(flexion, sideways), xyzw_from_axis_angle(Z_AXIS, twist))
 
     def _clamp(self, local: Floats) -> tuple[Floats, Excess]:
         flexion, sideways, twist = knee_angles(local)
@@ -337,37 +364,6 @@ class BallAndSocket(Joint):
         return multiply_xyzw(swing, xyzw_from_axis_angle(Z_AXIS, angle)), Excess(swing_excess, twist_excess)
 
 
-def knee_angles(local: npt.ArrayLike) -> tuple[Floats, Floats, Floats]:
-    """Flexion, sideways tilt and twist [rad], each (...), with ``q = Rx · Ry · Rz`` (..., 4).
-
-    The products of the half-angles' sines and cosines are a 2×2 matrix whose singular vectors
-    are the two outer rotations, so the angles come from two arc tangents without a division.
-    Undetermined only where the tilt is ±90°; there one of the two sums is taken as zero.
-    """
-    q = np.asarray(local, np.float64)
-    x, y, z, w = q[..., 0], q[..., 1], q[..., 2], q[..., 3]
-    total, difference = np.arctan2(x + z, w + y), np.arctan2(x - z, w - y)
-    sideways = 2.0 * np.arctan2(np.hypot(x + z, w + y), np.hypot(x - z, w - y)) - 0.5 * np.pi
-    return _wrapped(total + difference), sideways, _wrapped(total - difference)
-
-
-def twist_angle(twist_xyzw: Floats) -> Floats:
-    """The angle [rad] (...), −π to π, of rotations about z (..., 4)."""
-    return np.asarray(_wrapped(2.0 * np.arctan2(twist_xyzw[..., 2], twist_xyzw[..., 3])))
-
-
-def swing_from_vector(swings: npt.ArrayLike) -> Floats:
-    """The rotations (..., 4) of swing vectors (s_x, s_y) [rad] (..., 2)."""
-    swings = np.asarray(swings, np.float64)
-    return xyzw_from_rotation_vector(np.concatenate([swings, np.zeros((*swings.shape[:-1], 1))], axis=-1))
-
-
-def mirror_xyzw(q: npt.ArrayLike) -> Floats:
-    """Rotations (..., 4) as seen in a mirror across x = 0."""
-    mirrored: Floats = np.asarray(q, np.float64) * np.array([1.0, -1.0, -1.0, 1.0])
-    return mirrored
-
-
 def _clamp_direction(local: Floats, polygon: SphericalPolygon) -> tuple[Floats, Floats, Floats]:
     """Swing (..., 4) within a polygon, the twist [rad] (...) as it was, and the angle moved [rad] (...)."""
     swing, twist = swing_twist_xyzw(local)
@@ -382,10 +378,6 @@ def _bent_and_tilted(flexion: Floats, sideways: Floats) -> Floats:
 
 def _mirrored_polygon(polygon: SphericalPolygon) -> SphericalPolygon:
     return SphericalPolygon(polygon.corners * (-1.0, 1.0, 1.0))
-
-
-def _wrapped(angle: Floats) -> Floats:
-    return np.asarray(angle - 2.0 * np.pi * np.round(angle / (2.0 * np.pi)), np.float64)
 
 
 def _tuple(q: Floats) -> Quaternion:

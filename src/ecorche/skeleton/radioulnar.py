@@ -29,7 +29,8 @@ from ecorche.base.rotations import (
 )
 from ecorche.errors import SkeletonError
 from ecorche.skeleton.enforce_limits import joint_rotations, rotations_since_default
-from ecorche.skeleton.joints import IDENTITY, knee_angles, twist_angle
+from ecorche.skeleton.joint_angles import knee_angles, twist_angle
+from ecorche.skeleton.joints import IDENTITY
 from ecorche.skeleton.motion import Motion
 from ecorche.skeleton.naming.vocabulary import RADIOULNAR
 from ecorche.skeleton.reach import anatomical_frame

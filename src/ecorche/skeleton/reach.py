@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ecorche.base.rotations import normalise, rotate_xyzw, xyzw_from_matrix
-from ecorche.skeleton.joints import Z_AXIS, Quaternion, swing_from_vector
+from ecorche.skeleton.joint_angles import swing_from_vector
+from ecorche.skeleton.joints import Z_AXIS, Quaternion
 from ecorche.skeleton.spherical_polygon import SphericalPolygon
 from ecorche.skeleton.twist_field import TwistField
 
