@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from ecorche.body.character import Character, SkinnedMesh
 from ecorche.body.frames import PointSet
+from ecorche.body.kept_parts import KeptParts
 from ecorche.document.files import Rig
 from ecorche.document.line_spec import BodyTypeSpec
 from ecorche.errors import MeshError
@@ -111,6 +112,7 @@ def compile_body(
     skinning: str | None = None,
     rig: Rig | None = None,
     activation: ActivationSource | None = None,
+    kept: KeptParts | None = None,
 ) -> Body:
     """Compile a character for evaluation.
 
@@ -121,15 +123,14 @@ def compile_body(
             its distance to what lies beneath, which then moves as the skin does.
         rig: Whose muscles and whose body type the body gets; None for a body without muscles.
         activation: How active the muscles are; None takes what the rig says.
+        kept: What was found when the body was compiled before, and will be the next time: an edited rig is
+            then soon compiled. The body is the same.
     """
+    kept = KeptParts() if kept is None else kept
     _require_distinct_names(character)
     character, rig = of_its_type(character, rig)
     methods = _methods(character, skinning, rig)
-    plain = Body(
-        character=character,
-        skinnings=tuple(map(partial(_mesh_skinning, character), character.meshes, methods)),
-        normals=Normals([mesh.mesh for mesh in character.meshes]),
-    )
+    plain = kept.part("plain", (character, *methods), lambda: _plain(character, methods))
     if rig is None:
         return plain
     from ecorche.body.compile_coupling import compile_coupling, is_coupled
@@ -141,8 +142,8 @@ def compile_body(
     from ecorche.body.muscles import compile_muscles, rig_activation
 
     still = np.zeros((character.skeleton.joint_count, 4, 4))
-    bind = skinned_points(plain, still, (None,) * len(character.meshes))
-    muscles = compile_muscles(character, rig, bind, methods)
+    bind = kept.part("bind", (plain,), lambda: skinned_points(plain, still, (None,) * len(character.meshes)))
+    muscles = compile_muscles(character, rig, bind, methods, kept)
     lofts = compile_lofts(character, rig, bind, methods)
     lines = compile_lines(character, rig)
     skinnings, limb_skinnings = plain.skinnings, None
@@ -165,6 +166,15 @@ def compile_body(
         lines=lines,
     )
     return replace(body, coupling=compile_coupling(body, rig, bind))
+
+
+def _plain(character: Character, methods: Sequence[str]) -> Body:
+    """The character by skinning alone."""
+    return Body(
+        character=character,
+        skinnings=tuple(map(partial(_mesh_skinning, character), character.meshes, methods)),
+        normals=Normals([mesh.mesh for mesh in character.meshes]),
+    )
 
 
 def of_its_type(character: Character, rig: Rig | None) -> tuple[Character, Rig | None]:

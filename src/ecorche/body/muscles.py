@@ -17,6 +17,7 @@ from ecorche.body.character import Character
 from ecorche.body.displacement import Displacement, bulge_in_frame
 from ecorche.body.frames import PointSet
 from ecorche.body.garments import garment_transfers
+from ecorche.body.kept_parts import KeptParts
 from ecorche.body.muscle_specs import muscles_of
 from ecorche.body.painting import painted_values
 from ecorche.document.files import Rig
@@ -156,7 +157,11 @@ class BodyMuscles:
 
 
 def compile_muscles(
-    character: Character, rig: Rig, bind: Sequence[PointSet], methods: Sequence[str]
+    character: Character,
+    rig: Rig,
+    bind: Sequence[PointSet],
+    methods: Sequence[str],
+    kept: KeptParts | None = None,
 ) -> BodyMuscles | None:
     """Join a rig's muscles to a character; None for a rig without muscles.
 
@@ -165,7 +170,9 @@ def compile_muscles(
         rig: The rig.
         bind: Skinned points of every mesh in the skeleton's bind pose [m].
         methods: How each mesh is skinned, and the flesh of muscles with the body's.
+        kept: What was found before, see `KeptParts`.
     """
+    kept = KeptParts() if kept is None else kept
     muscles, scapulae = muscles_of(rig, character.skeleton)
     if not muscles:
         return None
@@ -174,6 +181,7 @@ def compile_muscles(
     body = character.body(rig.spec.body)
     skin = character.meshes.index(body)
     assert body.weights is not None  # body() gives skinned meshes only, and a rig names no other
+    triangles, weights = body.mesh.triangles(), body.weights
     still = joined.sections(np.zeros((character.skeleton.joint_count, 4, 4)))
     found = influence(
         bind[skin],
@@ -195,7 +203,8 @@ def compile_muscles(
         },
         names=joined.names,
         carriers=_carriers(joined),
-        squares=edge_squares(bind[skin], body.mesh.triangles()),
+        squares=kept.part("squares", (bind[skin], body), lambda: edge_squares(bind[skin], triangles)),
+        found_before=kept.found,
     )
     gains = np.array([spec.gains.get(muscle.group, 1.0) for muscle in muscles])
     return BodyMuscles(
@@ -203,14 +212,20 @@ def compile_muscles(
         skin=skin,
         influences=found,
         sliding=SlidingSkin(bind[skin], still, found, gains=gains),
-        garments=garment_transfers(character, skin, bind),
+        garments=kept.part(
+            "garments", (character, bind, body), lambda: garment_transfers(character, skin, bind)
+        ),
         gains=gains,
-        skin_round=SkinRound(
-            bind[skin],
-            body.mesh.triangles(),
-            body.weights,
-            CLOSEST,
-            flesh_binding(methods[skin], character.skeleton),
+        skin_round=kept.part(
+            "skin round",
+            (character, bind, body, methods[skin]),
+            lambda: SkinRound(
+                bind[skin],
+                triangles,
+                weights,
+                CLOSEST,
+                flesh_binding(methods[skin], character.skeleton),
+            ),
         ),
     )
 

@@ -48,6 +48,7 @@ from ecorche.base.checks import require_indices
 from ecorche.base.smooth_step import smooth_step
 from ecorche.errors import EcorcheError, MeshError
 from ecorche.muscles.sections import SectionCoordinates, Sections
+from ecorche.skin.found_before import FoundBefore
 from ecorche.skin.path_carriers import PathCarriers
 from ecorche.skin.spacing import spacing
 from ecorche.skin.weights import SkinWeights
@@ -152,6 +153,7 @@ def influence(
     names: Sequence[str] = (),
     carriers: PathCarriers | None = None,
     squares: Floats | None = None,
+    found_before: FoundBefore | None = None,
 ) -> Influences:
     """Find the vertices each muscle moves, from the skin and the muscles at bind.
 
@@ -170,6 +172,7 @@ def influence(
         carriers: The joints each part of each path rides on; without them κ is 1 everywhere.
         squares: How far apart the vertices are (`edge_squares`), shape (vertices, 3, 3); without them the
             skin is taken to be fine.
+        found_before: Where what is found for a muscle is kept, and taken from if nothing has changed for it.
     """
     count = len(bind)
     if points.shape != (weights.vertex_count, 3):
@@ -192,8 +195,18 @@ def influence(
     joint_count = int(weights.joints.max(initial=-1)) + 1
     entry_vertex = np.repeat(np.arange(weights.vertex_count), np.diff(weights.starts))
     by_hand = _checked_paint(painted or {}, count, weights.vertex_count, names)
+    if found_before is not None:
+        found_before.begin((points, weights.starts, weights.joints, weights.weights, squares), fades, count)
     found = []
     for muscle in range(count):
+        key = b""
+        if found_before is not None:
+            asked = (sorted(joints[muscle]), templates[muscle], weightings[muscle], reach[muscle].item())
+            key = found_before.key(bind, muscle, asked, by_hand.get(muscle), carriers)
+            known = found_before.found(key)
+            if known is not None:
+                found.append((known[0], np.full(len(known[0]), muscle), known[1]))
+                continue
         if muscle in by_hand:
             vertices = np.flatnonzero(by_hand[muscle] > 0.0)
             weight = by_hand[muscle][vertices]
@@ -225,7 +238,10 @@ def influence(
             follow = smooth_step((overlap - APART_FROM_PATH) / (WITH_PATH - APART_FROM_PATH))
         fat = at.v - side * at.height
         columns = np.stack([weight, at.t, at.place, at.a, fat, side, follow, read.a])[:, kept]
-        found.append((vertices[kept], np.full(kept.sum(), muscle), columns))
+        vertices = vertices[kept]
+        found.append((vertices, np.full(len(vertices), muscle), columns))
+        if found_before is not None:
+            found_before.keep(key, vertices, columns)
     return _in_rows(found, weights.vertex_count, np.isin(np.arange(count), list(by_hand)))
 
 
