@@ -13,6 +13,7 @@ from pathlib import Path
 from ecorche.body.character import Character
 from ecorche.body.compile import Body, compile_body
 from ecorche.body.edited_rig import Edited
+from ecorche.body.kept_parts import KeptParts
 from ecorche.document.files import Rig, write_rig
 from ecorche.errors import EcorcheError, WriteError
 from ecorche.studio.messages.document import DocumentChanged
@@ -66,6 +67,7 @@ class OpenDocument:
         self._steps, self._at = [Step(rig, "open")], 0
         self._saved: Rig | None = rig if path is not None else None
         self._body: tuple[Rig, Body] | None = None
+        self._kept = KeptParts()
 
     @property
     def rig(self) -> Rig:
@@ -91,7 +93,7 @@ class OpenDocument:
     def body(self) -> Body:
         """The body of the rig as it is now, compiled when it is first asked for."""
         if self._body is None or self._body[0] is not self.rig:
-            self._body = (self.rig, compile_body(self.character, rig=self.rig))
+            self._body = (self.rig, compile_body(self.character, rig=self.rig, kept=self._kept))
         return self._body[1]
 
     def edit(
@@ -117,7 +119,7 @@ class OpenDocument:
         rig, lines = (edited.rig, edited.lines) if isinstance(edited, Edited) else (edited, ())
         if rig is self.rig:
             return lines
-        body = compile_body(self.character, rig=rig)
+        body = compile_body(self.character, rig=rig, kept=self._kept)
         last = self._steps[self._at]
         del self._steps[self._at + 1 :]
         if gesture is not None and last.gesture == gesture and self._at and last.rig is not self._saved:
