@@ -1,9 +1,20 @@
-"""Names: the nearest known one to a misspelt one, a free one where it is taken, and many in one line."""
+"""Names: the nearest known one to a misspelt one, a free one where it is taken, the one of the other side of
+a body, and many in one line."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
+
+SIDE_WORD = re.compile(
+    r"(?P<word>(?<![A-Za-z])(?:left|right|LEFT|RIGHT)|Left|Right)(?![a-z])"
+    r"|(?:^|(?<=[_.\-: ,|]))(?P<letter>[lLrR])(?=$|[_.\-: ,|])"
+    r"|^(?P<capital>[LR])(?=[A-Z][a-z])"
+)
+"""The word or letter in a name that says which side it is on: ``LeftArm``, ``l_knee``, ``arm.R``,
+``LThumb``."""
+_OTHER = {"left": "right", "right": "left", "l": "r", "r": "l"}
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
@@ -38,3 +49,22 @@ def unique(name: str, taken: set[str]) -> str:
         number += 1
     taken.add(candidate)
     return candidate
+
+
+def side_of(name: str) -> str | None:
+    """``"left"`` or ``"right"``, whichever the first word for a side in a name says; None without one."""
+    found = SIDE_WORD.search(name)
+    if found is None:
+        return None
+    return "left" if found.group().casefold().startswith("l") else "right"
+
+
+def other_side(name: str) -> str | None:
+    """The name with its first word for a side changed to the other, spelled alike; None without one."""
+    found = SIDE_WORD.search(name)
+    if found is None:
+        return None
+    word = found.group()
+    other = _OTHER[word.casefold()]
+    other = other.upper() if word.isupper() else other.capitalize() if word[0].isupper() else other
+    return name[: found.start()] + other + name[found.end() :]

@@ -111,7 +111,13 @@ class AnatomyReport:
 
 
 def with_anatomy(
-    rig: Rig, character: Character, folder: AnatomyFolder, known: Mapping[str, int], *, bulk: float = 1.0
+    rig: Rig,
+    character: Character,
+    folder: AnatomyFolder,
+    known: Mapping[str, int],
+    *,
+    bulk: float = 1.0,
+    complete: bool = True,
 ) -> tuple[Rig, AnatomyReport]:
     """A rig with the muscles of an anatomy folder, in place of those on action lines that it had.
 
@@ -124,6 +130,7 @@ def with_anatomy(
         folder: The surfaces, in the character's frame at bind.
         known: Joints of bones that the character carries, by the bone's name.
         bulk: How muscular the body is, 1 as modelled.
+        complete: Whether a muscle that one side lacks is made as the image of the other's.
 
     Raises:
         MeshError: No muscle could be built.
@@ -134,7 +141,7 @@ def with_anatomy(
         raise _nothing_built(character, astray)
     if astray:  # what counts as near is a share of the whole, which these would stretch
         folder = replace(folder, muscles=tuple(m for m in folder.muscles if m.name not in astray))
-    found = musculature_from_folder(folder, character.skeleton, known)
+    found = musculature_from_folder(folder, character.skeleton, known, complete=complete)
     fields = _fields(found.ellipsoids)
     taken, surfaces = {*rig.spec.muscles.named, *rig.spec.muscles.lofted}, set[str]()
     with at_most_threads(1):  # thousands of small questions: waking a thread takes longer than each

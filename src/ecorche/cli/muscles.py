@@ -1,4 +1,4 @@
-"""`ecorche muscles`: list the muscles of a rig and edit those found in its skin."""
+"""`ecorche muscles`: list the muscles of a rig and edit them."""
 
 from __future__ import annotations
 
@@ -44,6 +44,9 @@ def muscles(
     move_end: tuple[str, str, str] | None = typer.Option(
         None, metavar="NAME END JOINT", help="Attach the origin or insertion to another bone."
     ),
+    mirror: list[str] = typer.Option(
+        [], metavar="NAME", help="Put a muscle on the other side as it is on its own; again for more."
+    ),
     output: Path | None = typer.Option(
         None, "-o", "--output", help="Write the edited rig there; default: in its place."
     ),
@@ -65,6 +68,7 @@ def muscles(
         "--add": add is not None,
         "--resize": resize is not None,
         "--move-end": move_end is not None,
+        "--mirror": bool(mirror),
     }
     asked = [option for option, given in edits.items() if given]
     if len(asked) > 1:
@@ -107,6 +111,10 @@ def muscles(
     elif move_end is not None:
         of, end, joint = move_end
         edited = edit.moved_end(held, character, of, end, joint)
+    elif mirror:
+        from ecorche.body.mirror_muscles import mirrored
+
+        edited = mirrored(held, character, mirror)
     else:
         _list(character, held)
         return

@@ -106,6 +106,7 @@ def fit_to_skin(
     triangles: npt.ArrayLike,
     *,
     tissue: float = TISSUE,
+    extent: float | None = None,
 ) -> tuple[tuple[Muscle, ...], FitReport]:
     """The muscles fitted under a skin at bind, without those of parts that have none; and what that took.
 
@@ -115,6 +116,7 @@ def fit_to_skin(
         points: The skin's vertices at bind [m], shape (vertices, 3).
         triangles: Its triangles, counter-clockwise seen from outside, shape (triangles, 3).
         tissue: Least thickness of skin and fat over the muscles [m].
+        extent: How large what the muscles belong to is [m], for a few of many; None is that of them all.
     """
     corners = np.asarray(triangles, np.int64)
     if corners.ndim != 2 or corners.shape[1] != 3 or not len(corners):
@@ -137,7 +139,7 @@ def fit_to_skin(
             where="fitting muscles",
             remedy="Flip its faces, so that the normals point outwards, and export again",
         )
-    covered, left_out = _covered(tuple(muscles), skin, places[corners].reshape(-1, 3))
+    covered, left_out = _covered(tuple(muscles), skin, places[corners].reshape(-1, 3), extent)
     widths = np.array([_half_width(muscle) for muscle in covered])
     flatness = np.array([muscle.scale for muscle in covered])
     placed, moved = _drawn_in(covered, skin, tissue)
@@ -185,11 +187,12 @@ def _half_width(muscle: Muscle) -> float:
 
 
 def _covered(
-    muscles: tuple[Muscle, ...], skin: SignedPieces, surface: Floats
+    muscles: tuple[Muscle, ...], skin: SignedPieces, surface: Floats, extent: float | None
 ) -> tuple[tuple[Muscle, ...], tuple[LeftOut, ...]]:
     """The muscles whose bellies have skin round them, and the others; a skin of another body is refused."""
     path = np.concatenate([muscle.positions for muscle in muscles])
     size, skin_size = (float(np.linalg.norm(np.ptp(x, axis=0))) for x in (path, surface))
+    size = size if extent is None else extent
     ratio = skin_size / size
     limb = LIMB * size
     depth = skin.depth([_belly_centre(muscle) for muscle in muscles])[0]

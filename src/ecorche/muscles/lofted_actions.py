@@ -47,7 +47,7 @@ def length_gradients(curves: RootCurves, skeleton: Skeleton) -> Floats:
     bind [m/rad], shape (M, joints, 3)."""
     plan = curves.plan
     points, tangents = curves.bind.at([0.0, 1.0])
-    below = _below(skeleton)
+    below = joints_below(skeleton)
     hangs = below[:, plan.joints].astype(np.float64)  # joint, muscle, (origin, insertion, obstacle)
     # without an obstacle nothing but the ends counts
     obstacle = np.where(plan.shapes == STRAIGHT, 0.0, hangs[..., 2])
@@ -65,7 +65,7 @@ def actions_of(muscle: LoftedMuscle, skeleton: Skeleton) -> tuple[Action, ...]:
     """
     curves = root_curves([muscle], skeleton.joint_count)
     length = float(curves.bind.lengths[0])
-    below = _below(skeleton)
+    below = joints_below(skeleton)
     crossed = np.flatnonzero(below[:, muscle.joints[0]] != below[:, muscle.joints[1]])
     gradient = length_gradients(curves, skeleton)[0, crossed]
     arms = np.linalg.norm(gradient, axis=1)
@@ -120,7 +120,7 @@ def _full(curves: RootCurves, skeleton: Skeleton, below: Bools, joint: int, axis
     return max(reached, LEAST_FULL)
 
 
-def _below(skeleton: Skeleton) -> Bools:
+def joints_below(skeleton: Skeleton) -> Bools:
     """Whether a joint is another or hangs below it, shape (joints, joints): ``[upper, lower]``."""
     below = np.eye(skeleton.joint_count, dtype=np.bool_)
     for joint, parent in enumerate(skeleton.parents):
