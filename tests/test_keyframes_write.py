@@ -10,7 +10,7 @@ from scipy.spatial.transform import Rotation
 
 from ecorche.errors import EcorcheError, MotionError, WriteError
 from ecorche.io.formats import read_character
-from ecorche.io.keyframes_write import pose_text, read_pose, write_pose
+from ecorche.io.keyframes_write import pose_from_text, pose_text, read_pose, write_pose
 from ecorche.skeleton.skeleton import Skeleton
 
 
@@ -71,6 +71,7 @@ def test_human_joints_go_by_names_that_suit_other_rigs(data: Path, tmp_path: Pat
     path = tmp_path / "knee.pose"
     path.write_text(text)
     posed = read_pose(path, cmu)
+    np.testing.assert_array_equal(pose_from_text(text, "knee.pose", cmu), posed)
     assert (np.abs(posed - cmu.bind_local).max(axis=(1, 2)) > 1e-6).sum() == 1
 
 

@@ -76,6 +76,11 @@ def test_a_pose_is_told_and_set_back_joint_by_joint(man: PosableJoints, horse: P
         np.testing.assert_allclose(world[0], world[1], atol=tolerance)
 
 
+def test_one_joint_is_told_as_all_are(man: PosableJoints) -> None:
+    pose = drawn(man, 9)
+    assert man.tell_one(pose, SHOULDER) == man.tell(pose)[man.number(SHOULDER)]
+
+
 def test_the_default_pose_has_no_turn(man: PosableJoints) -> None:
     pose = man.default_pose()
     for row in man.tell(pose):

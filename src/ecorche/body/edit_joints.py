@@ -292,6 +292,15 @@ def reset(rig: Rig, character: Character, joint: str) -> Edited:
     return Edited(edited, (f"the model of {joint!r} was deleted; {told}",))
 
 
+def with_limits_kept(rig: Rig, kept: bool) -> Edited:
+    """The rig with motion kept within the limits of its joints, or left as it is."""
+    skeleton = rig.spec.skeleton.model_copy(update={"limits": "enforce" if kept else "off"})
+    line = (
+        "motion is kept within the joints' limits" if kept else "motion is left as it is, beyond limits too"
+    )
+    return Edited(replace(rig, spec=rig.spec.model_copy(update={"skeleton": skeleton})), (line,))
+
+
 def partner(character: Character, rig: Rig | None, joint: str) -> str | None:
     """The same joint on the other side: by its H-Anim name, else by its place at bind; None in the middle."""
     skeleton, number = character.skeleton, joint_called(character, joint)

@@ -91,7 +91,11 @@ def read_keyframes(
     Where they count from standing the motion is the standing figure's, to be retargeted as any
     other. ``mapping`` is of joint names to canonical names, where they are not recognised.
     """
-    keyframes = parse_keyframes(path)
+    return motion_of(parse_keyframes(path), skeleton, mapping)
+
+
+def motion_of(keyframes: Keyframes, skeleton: Skeleton, mapping: Mapping[str, str] | None = None) -> Motion:
+    """The motion that keyframes are, on ``skeleton`` where they count from bind; see `read_keyframes`."""
     if keyframes.zero == "standing":
         return _motion(keyframes, standing_figure(), None)
     return _motion(keyframes, skeleton, mapping)
@@ -119,6 +123,11 @@ def parse_keyframes(path: str | os.PathLike[str]) -> Keyframes:
         text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
         raise ReadError("it is not a text file", where=path, remedy="Give a keyframe file") from None
+    return keyframes_of(text, path)
+
+
+def keyframes_of(text: str, path: Path) -> Keyframes:
+    """What the text of a keyframe file says, checked; ``path`` names it in messages."""
     found = Keyframes(path.stem, path=path)
     time: float | None = None
     for number, line in enumerate(text.splitlines(), 1):

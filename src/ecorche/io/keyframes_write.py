@@ -13,7 +13,7 @@ from ecorche.base.files import require_folder, whole_file
 from ecorche.base.names import listed
 from ecorche.base.transforms import nearest_rotation
 from ecorche.errors import MotionError, WriteError
-from ecorche.io.keyframes import MOVE, moved_joint, parse_keyframes, read_keyframes
+from ecorche.io.keyframes import MOVE, Keyframes, keyframes_of, motion_of, moved_joint, parse_keyframes
 from ecorche.skeleton.naming import canonical_name, recognise
 from ecorche.skeleton.retarget.figure import figure_of
 from ecorche.skeleton.skeleton import Skeleton
@@ -112,13 +112,24 @@ def read_pose(
 
     Of a motion it is the last frame. A file whose angles count from standing is a motion to retarget.
     """
-    if parse_keyframes(path).zero != "bind":
+    return _pose(parse_keyframes(path), skeleton, mapping)
+
+
+def pose_from_text(
+    text: str, name: str, skeleton: Skeleton, mapping: Mapping[str, str] | None = None
+) -> Floats:
+    """The pose in the text of a pose file, as `read_pose` gives it; ``name`` is the file's in messages."""
+    return _pose(keyframes_of(text, Path(name)), skeleton, mapping)
+
+
+def _pose(keyframes: Keyframes, skeleton: Skeleton, mapping: Mapping[str, str] | None) -> Floats:
+    if keyframes.zero != "bind":
         raise MotionError(
             "its angles count from standing, not from this character's bind pose",
-            where=path,
+            where=keyframes.path,
             remedy="Load it as a motion",
         )
-    pose: Floats = read_keyframes(path, skeleton, mapping).local[-1]
+    pose: Floats = motion_of(keyframes, skeleton, mapping).local[-1]
     return pose
 
 

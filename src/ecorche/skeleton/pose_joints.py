@@ -114,27 +114,30 @@ class PosableJoints:
     def tell(self, local: Floats) -> tuple[PosedJoint, ...]:
         """How every joint stands in a pose of local matrices (joints, 4, 4)."""
         rotations = self.rotations(local)
-        turns = turns_from_xyzw(rotations)
-        told = []
-        for joint, name in enumerate(self.skeleton.names):
-            model = self.model(joint)
-            parameters: dict[str, float] = {}
-            beyond = 0.0
-            if model is not None:
-                angles = np.degrees(model.parameters(rotations[joint]))
-                parameters = dict(zip(model.parameter_names, angles.tolist(), strict=True))
-                beyond = _degrees_between(rotations[joint], model.clamp(rotations[joint])[0])
-            told.append(
-                PosedJoint(
-                    joint=name,
-                    canonical=self.canonical_names[joint],
-                    model=None if model is None else model.model,
-                    parameters=parameters,
-                    turns=(float(turns[joint, 0]), float(turns[joint, 1]), float(turns[joint, 2])),
-                    beyond_degrees=beyond,
-                )
-            )
-        return tuple(told)
+        return tuple(self._told(joint, rotations[joint]) for joint in range(len(rotations)))
+
+    def tell_one(self, local: Floats, joint: str) -> PosedJoint:
+        """How one joint stands in a pose of local matrices (joints, 4, 4)."""
+        number = self.number(joint)
+        return self._told(number, self.rotations(local)[number])
+
+    def _told(self, joint: int, rotation: Floats) -> PosedJoint:
+        model = self.model(joint)
+        parameters: dict[str, float] = {}
+        beyond = 0.0
+        if model is not None:
+            angles = np.degrees(model.parameters(rotation))
+            parameters = dict(zip(model.parameter_names, angles.tolist(), strict=True))
+            beyond = _degrees_between(rotation, model.clamp(rotation)[0])
+        left, up, forward = turns_from_xyzw(rotation).tolist()
+        return PosedJoint(
+            joint=self.skeleton.names[joint],
+            canonical=self.canonical_names[joint],
+            model=None if model is None else model.model,
+            parameters=parameters,
+            turns=(left, up, forward),
+            beyond_degrees=beyond,
+        )
 
     def with_rotation(
         self, local: Floats, joint: str, rotation_xyzw: npt.ArrayLike, *, limits: bool = True

@@ -93,7 +93,7 @@ class OpenDocument:
     def body(self) -> Body:
         """The body of the rig as it is now, compiled when it is first asked for."""
         if self._body is None or self._body[0] is not self.rig:
-            self._body = (self.rig, compile_body(self.character, rig=self.rig, kept=self._kept))
+            self._body = (self.rig, self._compiled(self.rig))
         return self._body[1]
 
     def edit(
@@ -119,7 +119,7 @@ class OpenDocument:
         rig, lines = (edited.rig, edited.lines) if isinstance(edited, Edited) else (edited, ())
         if rig is self.rig:
             return lines
-        body = compile_body(self.character, rig=rig, kept=self._kept)
+        body = self._compiled(rig)
         last = self._steps[self._at]
         del self._steps[self._at + 1 :]
         if gesture is not None and last.gesture == gesture and self._at and last.rig is not self._saved:
@@ -164,6 +164,12 @@ class OpenDocument:
         self._tell(Step(written, "save"))
         return path
 
+    def _compiled(self, rig: Rig) -> Body:
+        """The body of a rig: the last one where only joint models differ, of which none is made."""
+        if self._body is not None and _differ_in_joints_alone(self._body[0], rig):
+            return self._body[1]
+        return compile_body(self.character, rig=rig, kept=self._kept)
+
     def _tell(self, step: Step) -> None:
         self.revision += 1
         told = DocumentChanged(
@@ -176,3 +182,16 @@ class OpenDocument:
         )
         for listener in tuple(self.listeners):
             listener(told)
+
+
+def _differ_in_joints_alone(one: Rig, other: Rig) -> bool:
+    """Whether all of two rigs but joint models and whether limits are kept is one and the same."""
+    parts = ("maps", "surfaces", "bones", "bind")
+    fields = [name for name in type(one.spec).model_fields if name != "skeleton"]
+    if not all(getattr(one, part) is getattr(other, part) for part in parts):
+        return False
+    if not all(getattr(one.spec, name) is getattr(other.spec, name) for name in fields):
+        return False
+    without = {"joints": {}, "limits": "off"}
+    first, second = (rig.spec.skeleton.model_copy(update=without) for rig in (one, other))
+    return first == second
