@@ -6,6 +6,7 @@ way. FBX skins linearly: a skin that departs from that is written with blend sha
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 import tempfile
@@ -17,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ecorche.base import transforms
+from ecorche.base.confined import confined, reading_only_within
 from ecorche.base.files import whole_file
 from ecorche.base.names import suggestion
 from ecorche.body.character import Character
@@ -51,12 +53,14 @@ def read_character(path: Path) -> Character:
         folder = Path(name)
         run_blender("fbx_to_usd", path.resolve(), folder, where=path, error=ReadError)
         names = json.loads((folder / "names.json").read_text(encoding="utf-8"))
+        within = reading_only_within(folder) if confined() else contextlib.nullcontext()
         try:
-            character = usd.read_character(folder / "0.usdc")
-            # a cache would be read from a file that is gone soon
-            character = replace(character, cache=None)
-            others = [usd.read_motion(folder / f"{n}.usdc") for n in range(1, len(names["motions"]))]
-            scales = [np.load(folder / f"{n}.npy") for n in range(len(names["motions"]))]
+            with within:
+                character = usd.read_character(folder / "0.usdc")
+                # a cache would be read from a file that is gone soon
+                character = replace(character, cache=None)
+                others = [usd.read_motion(folder / f"{n}.usdc") for n in range(1, len(names["motions"]))]
+                scales = [np.load(folder / f"{n}.npy") for n in range(len(names["motions"]))]
         except ReadError as error:
             raise ReadError(error.what, where=path, remedy=error.remedy) from error
     return _named(character, others, scales, names, path)

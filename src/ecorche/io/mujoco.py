@@ -12,10 +12,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 import numpy.typing as npt
 
+from ecorche.base.confined import confined, require_within
 from ecorche.base.mesh import Attribute, Mesh
 from ecorche.base.names import suggestion, unique
 from ecorche.base.transforms import compose, inverse, transform_points
@@ -156,6 +158,35 @@ def _mjcf_beside(path: Path) -> Path | None:
     return None
 
 
+def _require_parts_within(path: Path) -> None:
+    """Refuse a model whose meshes, textures or includes lie outside of the folder that reading keeps to."""
+    files, elements = [path], []
+    for file in files:
+        try:
+            found = list(ElementTree.parse(file).getroot().iter())
+        except (ElementTree.ParseError, ValueError, LookupError, OSError) as error:
+            raise ReadError(f"is not sound XML ({error})", where=path, remedy="Mend the model") from error
+        elements += found
+        for element in found:
+            if element.tag in ("include", "model"):
+                for folder in {path.parent, file.parent}:
+                    part = folder / element.get("file", "")
+                    require_within(part, path)
+                    if part.is_file() and part not in files:
+                        files.append(part)
+    compilers = [element for element in elements if element.tag == "compiler"]
+    for element in elements:
+        kind = "texturedir" if element.tag in ("texture", "hfield") else "meshdir"
+        # which of several counts is MuJoCo's affair: none may lead outside
+        named = [c.get(kind, c.get("assetdir")) for c in compilers]
+        folders = [path.parent / name for name in named if name] or [path.parent]
+        names = [value for key, value in element.attrib.items() if key.startswith("file")]
+        if element.tag not in ("include", "model"):
+            for name in names:
+                for folder in folders:
+                    require_within(folder / name, path)
+
+
 def _compiled(path: Path, notes: list[str]) -> Any:
     """The model as MuJoCo compiles it; its warnings become notes."""
     try:
@@ -167,6 +198,8 @@ def _compiled(path: Path, notes: list[str]) -> Any:
     # MuJoCo would print its warnings, and write them to a file in the current folder
     before = mujoco.get_mju_user_warning()
     mujoco.set_mju_user_warning(lambda said: notes.append(f"MuJoCo: {' '.join(said.split())}"))
+    if confined():
+        _require_parts_within(path)
     try:
         spec = mujoco.MjSpec.from_file(str(path))
         _require_modest(spec, path)

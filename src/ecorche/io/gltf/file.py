@@ -21,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ecorche.base.checks import require_indices
+from ecorche.base.confined import require_within
 from ecorche.errors import ReadError
 
 Json: TypeAlias = dict[str, Any]
@@ -165,6 +166,7 @@ class GltfFile:
                 f"it refers to {uri[:80]!r}, which is not a file beside it", "Keep all parts in one folder"
             )
         beside = self.path.parent / unquote(uri)
+        require_within(beside, self.path)
         try:
             return beside.read_bytes()
         except OSError as error:

@@ -16,6 +16,7 @@ from typing import Any
 
 from pxr import Ar, Gf, Sdf, Usd, UsdShade
 
+from ecorche.base.confined import is_within
 from ecorche.base.names import unique
 from ecorche.body.character import Character, Image, Material
 from ecorche.io.usd.stage import prim_title
@@ -118,9 +119,13 @@ class MaterialReader:
         if mime is None:
             self._notes.append(f"texture {asset.path!r} is not PNG, JPEG or WebP: only its name is kept")
             return None
-        opened = (
-            Ar.GetResolver().OpenAsset(Ar.ResolvedPath(asset.resolvedPath)) if asset.resolvedPath else None
-        )
+        resolved = asset.resolvedPath
+        if resolved and not is_within(resolved.partition("[")[0]):
+            self._notes.append(
+                f"texture {asset.path!r} is outside of the opened folder: only its name is kept"
+            )
+            return None
+        opened = Ar.GetResolver().OpenAsset(Ar.ResolvedPath(resolved)) if resolved else None
         if not opened:
             self._notes.append(f"texture {asset.path!r} cannot be found: only its name is kept")
             return None

@@ -10,6 +10,7 @@ import contextlib
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +19,14 @@ import numpy.typing as npt
 from pxr import Sdf, Tf, Usd, UsdGeom, UsdUtils
 
 from ecorche.base import transforms
+from ecorche.base.confined import confined, require_within
 from ecorche.errors import EcorcheError, ReadError
 from ecorche.io.usd.crate import require_sound
 
 Floats = npt.NDArray[np.float64]
+
+_LAYERS = (".usd", ".usda", ".usdc", ".usdz", ".abc", ".vdb", "")
+"""Suffixes of what a stage is composed of."""
 
 MEMORY_TO_READ = 1 << 30
 """Bytes any file may take to be read."""
@@ -131,7 +136,27 @@ def open_stage(path: Path) -> Any:
         if layer is None:
             raise ReadError("is not a USD file", where=path, remedy="Export it again")
         layer.Reload()  # another reader in this process may hold an older version of the file
+        _require_layers_within(layer, path)
     return Usd.Stage.Open(layer)
+
+
+def _require_layers_within(layer: Any, path: Path) -> None:
+    """Refuse layers outside of the folder that reading is confined to, before they are composed."""
+    if not confined():
+        return
+    pending, seen = [layer], {layer.identifier}
+    while pending:
+        current = pending.pop()
+        for named in chain(*UsdUtils.ExtractExternalReferences(current.identifier)):
+            absolute = current.ComputeAbsolutePath(named)
+            file = absolute.partition("[")[0]
+            if not file or Path(file).suffix.lower() not in _LAYERS:
+                continue  # textures are looked at one by one
+            require_within(file, path)
+            below = Sdf.Layer.FindOrOpen(absolute) if Path(file).is_file() else None
+            if below is not None and below.identifier not in seen:
+                seen.add(below.identifier)
+                pending.append(below)
 
 
 @dataclass(frozen=True, eq=False)
