@@ -46,7 +46,7 @@ def read_anatomy_folder(folder: Path, up_axis: str = "Y", metres_per_unit: float
             if file.suffix.lower() not in SUFFIXES:
                 continue
             try:
-                meshes.append(_placed(file, up_axis, metres_per_unit))
+                meshes.append(placed_mesh(file, up_axis, metres_per_unit))
             except EcorcheError as error:
                 notes.append(f"The {kind} {file.name} was left out: {error.what}.")
         kinds.append(tuple(meshes))
@@ -67,9 +67,10 @@ def bones_of_character(character: Character) -> dict[str, int]:
     }
 
 
-def _placed(file: Path, up_axis: str, metres_per_unit: float) -> AnatomyMesh:
+def placed_mesh(file: Path, up_axis: str, metres_per_unit: float, name: str | None = None) -> AnatomyMesh:
+    """One surface in the character's frame, called as its file, or otherwise."""
     mesh = read_mesh(file, metres_per_unit)
     points = np.asarray(mesh.points, np.float64)
     if up_axis == "Z":
         points = np.stack([points[:, 0], points[:, 2], -points[:, 1]], axis=1)
-    return AnatomyMesh(file.stem, points, mesh.triangles().astype(np.int64))
+    return AnatomyMesh(name or file.stem, points, mesh.triangles().astype(np.int64))

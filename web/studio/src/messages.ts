@@ -1,6 +1,16 @@
 // Written by `python -m ecorche.studio.typescript`: edit src/ecorche/studio/messages instead.
 
 /**
+ * What a muscle does to a joint: from the first to the second of ``degrees`` it works up to
+ * ``weight``.
+ */
+export interface ActionTold {
+  joint: string;
+  degrees: [number, number];
+  weight: number;
+}
+
+/**
  * Work some muscles by hand while posing; None gives one back to the rig's own source.
  *
  * Attributes:
@@ -9,6 +19,57 @@
 export interface ActivationSet {
   type: "view.activate";
   values: Record<string, number | null>;
+}
+
+/** Add a spindle between two points. */
+export interface AddBetween {
+  gesture?: string | null;
+  type: "muscle.add_between";
+  name: string;
+  origin: EndGiven;
+  insertion: EndGiven;
+}
+
+/** Add muscles of the anatomical template, fitted to this character. */
+export interface AddFromTemplate {
+  gesture?: string | null;
+  type: "muscle.add_template";
+  names: string[];
+}
+
+/**
+ * Add a muscle from a surface, as a mesh on action lines.
+ *
+ * Attributes:
+ *     file: Its name, which says its format: .stl, .obj or .ply; the muscle is called after it.
+ *     data: What it holds, base64.
+ */
+export interface AddMesh {
+  gesture?: string | null;
+  type: "muscle.add_mesh";
+  file: string;
+  data: string;
+}
+
+/** Put a via point half-way after a point. */
+export interface AddVia {
+  gesture?: string | null;
+  type: "muscle.add_via";
+  name: string;
+  after: number;
+}
+
+/** A muscle at one length: share of that at bind, volume [m³], half-axes of the thickest section [m]. */
+export interface AtLengthTold {
+  share: number;
+  volume: number;
+  half_axes: [number, number];
+  held: boolean;
+}
+
+/** Names to choose from. */
+export interface ChoicesTold {
+  names: string[];
 }
 
 /**
@@ -94,6 +155,29 @@ export interface Done {
   lines: string[];
 }
 
+/** A muscle a second time. */
+export interface Duplicate {
+  gesture?: string | null;
+  type: "muscle.duplicate";
+  name: string;
+}
+
+/** A clicked point: at bind [m], and the joint it moves with; None is the one that carries the skin. */
+export interface EndGiven {
+  place: [number, number, number];
+  joint: string | null;
+}
+
+/**
+ * Find the muscles that show in the skin, in some regions or (None) everywhere, beside those there
+ * are.
+ */
+export interface FindMuscles {
+  gesture?: string | null;
+  type: "muscle.find";
+  regions?: string[] | null;
+}
+
 /**
  * One moment.
  *
@@ -124,6 +208,12 @@ export interface JointTold {
   parent: number;
 }
 
+/** What was done, a sentence each, and the muscles that are new or renamed. */
+export interface MadeMuscles {
+  lines: string[];
+  names: string[];
+}
+
 /**
  * A mesh of the character, in the arrays of its scene.
  *
@@ -144,6 +234,104 @@ export interface MeshTold {
   normals: [number, number];
   written: [number, number];
   triangles: [number, number];
+}
+
+/** Put muscles on the other side as they are on theirs: some by name, or all of a side. */
+export interface Mirror {
+  gesture?: string | null;
+  type: "muscle.mirror";
+  names?: string[];
+  side?: "left" | "right" | null;
+}
+
+/**
+ * Put a point of a muscle's path elsewhere.
+ *
+ * Attributes:
+ *     number: 0 is the origin.
+ *     to: In the world as this page has it posed [m].
+ *     joint: What it shall move with; None leaves it on its own.
+ */
+export interface MovePoint {
+  gesture?: string | null;
+  type: "muscle.move_point";
+  name: string;
+  number: number;
+  to: [number, number, number];
+  joint?: string | null;
+}
+
+/**
+ * One muscle.
+ *
+ * Attributes:
+ *     name: Its own.
+ *     kind: Of the template or drawn like one, or found in the skin.
+ *     muscle, group: What it is a part of, and one of.
+ *     joints: Of each point of its path, origin first.
+ *     max_force: [N].
+ *     force_source: Where that is from.
+ *     largest_bulge: At full activation.
+ *     influence: The joints whose skin it may move.
+ *     painted: Whether its weights are painted.
+ *     actions: Strongest first.
+ *     spindle: None of one found in the skin.
+ *     wrap: None of a spindle.
+ *     rings: How many sections one found in the skin has.
+ *     gain: How much of its group's effect on the skin is shown.
+ *     carriers: All joints a point may be put on, virtual scapulae last.
+ */
+export interface MuscleDetail {
+  name: string;
+  kind: "named" | "lofted";
+  muscle: string;
+  group: string;
+  joints: string[];
+  max_force: number;
+  force_source: string;
+  largest_bulge: number;
+  influence: string[];
+  painted: boolean;
+  actions: ActionTold[];
+  spindle: SpindleTold | null;
+  wrap: WrapTold | null;
+  rings: number;
+  gain: number;
+  carriers: string[];
+}
+
+/** One muscle in numbers. */
+export interface MuscleGet {
+  type: "muscle.get";
+  name: string;
+}
+
+/**
+ * One muscle in the pose that this page shows.
+ *
+ * Attributes:
+ *     name: The muscle.
+ *     points: Origin, via points, insertion [m].
+ *     belly: Where its belly is [m].
+ *     outward: Unit, in which it bulges there.
+ *     depth: Half-axis of the section there [m].
+ *     length: Of its path [m].
+ *     wrap: Centre of what it bends round [m].
+ */
+export interface MusclePlaces {
+  name: string;
+  points: [number, number, number][];
+  belly: [number, number, number];
+  outward: [number, number, number];
+  depth: number;
+  length: number;
+  wrap: [number, number, number] | null;
+}
+
+/** One muscle in the pose that this page shows. */
+export interface MusclePlacesGet {
+  type: "muscle.places";
+  name: string;
 }
 
 /** A muscle's part of the muscles' vertices: first and count. */
@@ -206,6 +394,34 @@ export interface ProgramTold {
   why: string | null;
 }
 
+/** The regions of the skin in which muscles can be looked for. */
+export interface RegionsGet {
+  type: "muscle.regions";
+}
+
+/** Take muscles out. */
+export interface Remove {
+  gesture?: string | null;
+  type: "muscle.remove";
+  names: string[];
+}
+
+/** Take a via point out. */
+export interface RemoveVia {
+  gesture?: string | null;
+  type: "muscle.remove_via";
+  name: string;
+  number: number;
+}
+
+/** Call a muscle otherwise. */
+export interface Rename {
+  gesture?: string | null;
+  type: "muscle.rename";
+  name: string;
+  to: string;
+}
+
 /**
  * What stays the same until an edit.
  *
@@ -222,6 +438,129 @@ export interface SceneTold {
   muscles: MuscleSurfaceTold[];
   bones: [string, string][];
   has_fat: boolean;
+}
+
+/** Change whose skin a muscle moves; None leaves a field, a radius of 0 is as the muscle is thick. */
+export interface SetInfluence {
+  gesture?: string | null;
+  type: "muscle.influence";
+  name: string;
+  joints?: string[] | null;
+  neighbourhood?: "automatic" | "fitted" | "half_space" | "radial" | null;
+  weighting?: "binary" | "spline" | null;
+  radius?: number | null;
+}
+
+/** Let a point of a muscle's path move with another joint; it stays where it is at bind. */
+export interface SetJoint {
+  gesture?: string | null;
+  type: "muscle.set_joint";
+  name: string;
+  number: number;
+  joint: string;
+}
+
+/**
+ * Change some numbers and words of a muscle; None leaves them.
+ *
+ * Attributes:
+ *     belly: Share of the length, of a spindle.
+ *     scale: Depth over width, of a spindle.
+ *     largest_bulge: At full activation, 1 to 3.
+ *     max_force: [N].
+ *     muscle, group: What it is a part of, and one of.
+ *     resize: So many times as thick.
+ */
+export interface SetNumbers {
+  gesture?: string | null;
+  type: "muscle.set";
+  name: string;
+  belly?: number | null;
+  scale?: number | null;
+  largest_bulge?: number | null;
+  max_force?: number | null;
+  muscle?: string | null;
+  group?: string | null;
+  resize?: number | null;
+}
+
+/**
+ * Turn the direction in which a spindle bulges; None is towards the nearest skin.
+ *
+ * Attributes:
+ *     towards: In the world as this page has it posed, of any length.
+ */
+export interface SetOutward {
+  gesture?: string | null;
+  type: "muscle.outward";
+  name: string;
+  towards?: [number, number, number] | null;
+}
+
+/** Change one control offset of the sweep [m]. */
+export interface SetSweep {
+  gesture?: string | null;
+  type: "muscle.sweep";
+  name: string;
+  half: 0 | 1;
+  number: number;
+  outwards: number;
+  sideways: number;
+}
+
+/** Change one control value of the thickness [m]. */
+export interface SetThickness {
+  gesture?: string | null;
+  type: "muscle.thickness";
+  name: string;
+  half: 0 | 1;
+  number: number;
+  value: number;
+}
+
+/**
+ * Change what a muscle found in the skin bends round; None leaves a field.
+ *
+ * Attributes:
+ *     centre: In the world as this page has it posed [m].
+ */
+export interface SetWrap {
+  gesture?: string | null;
+  type: "muscle.wrap";
+  name: string;
+  shape?: "none" | "sphere" | "cylinder" | "ball" | null;
+  radius?: number | null;
+  centre?: [number, number, number] | null;
+  other_side?: boolean;
+}
+
+/**
+ * What a spindle alone has.
+ *
+ * Attributes:
+ *     belly: Where its halves meet, 0 at the origin to 1.
+ *     scale: Half-axis towards the skin over the one across.
+ *     thickness: Control values of the half-axis across [m], both halves.
+ *     sweep: Control offsets of the section's centre, outwards and sideways [m].
+ *     neighbourhood: Which vertices it may move.
+ *     weighting: How much.
+ *     radius: How far a radial neighbourhood reaches [m]; None is as the muscle is thick.
+ *     outward: In which it bulges, in world axes at bind.
+ */
+export interface SpindleTold {
+  belly: number;
+  scale: number;
+  thickness: [[number, number, number, number], [number, number, number, number]];
+  sweep: [[[number, number], [number, number], [number, number], [number, number]], [[number, number], [number, number], [number, number], [number, number]]];
+  neighbourhood: "automatic" | "fitted" | "half_space" | "radial";
+  weighting: "binary" | "spline";
+  radius: number | null;
+  outward: [number, number, number];
+}
+
+/** The template's muscles that this character can have and does not. */
+export interface TemplateGet {
+  type: "muscle.template";
 }
 
 /**
@@ -273,12 +612,56 @@ export interface ViewScene {
   type: "view.scene";
 }
 
+/** Volume and thickness of a muscle at shares of its length at bind, working so much, 0 to 1. */
+export interface VolumeGet {
+  type: "muscle.volume";
+  name: string;
+  shares: number[];
+  activation?: number;
+}
+
+/** A muscle over its length; ``length`` is that at bind [m]. */
+export interface VolumeTold {
+  length: number;
+  rows: AtLengthTold[];
+}
+
+/** What a muscle found in the skin bends round: kind, joint and radius [m]. */
+export interface WrapTold {
+  shape: "none" | "sphere" | "cylinder" | "ball";
+  joint: string | null;
+  radius: number | null;
+}
+
 /** What may be asked, and what it is answered with. */
 export interface Requests {
   "document.get": { request: DocumentGet; reply: DocumentTold };
   "document.redo": { request: DocumentRedo; reply: Done };
   "document.save": { request: DocumentSave; reply: Done };
   "document.undo": { request: DocumentUndo; reply: Done };
+  "muscle.add_between": { request: AddBetween; reply: MadeMuscles };
+  "muscle.add_mesh": { request: AddMesh; reply: MadeMuscles };
+  "muscle.add_template": { request: AddFromTemplate; reply: MadeMuscles };
+  "muscle.add_via": { request: AddVia; reply: Done };
+  "muscle.duplicate": { request: Duplicate; reply: MadeMuscles };
+  "muscle.find": { request: FindMuscles; reply: MadeMuscles };
+  "muscle.get": { request: MuscleGet; reply: MuscleDetail };
+  "muscle.influence": { request: SetInfluence; reply: Done };
+  "muscle.mirror": { request: Mirror; reply: MadeMuscles };
+  "muscle.move_point": { request: MovePoint; reply: Done };
+  "muscle.outward": { request: SetOutward; reply: Done };
+  "muscle.places": { request: MusclePlacesGet; reply: MusclePlaces & { arrays: { line?: Float32Array } } };
+  "muscle.regions": { request: RegionsGet; reply: ChoicesTold };
+  "muscle.remove": { request: Remove; reply: Done };
+  "muscle.remove_via": { request: RemoveVia; reply: Done };
+  "muscle.rename": { request: Rename; reply: Done };
+  "muscle.set": { request: SetNumbers; reply: Done };
+  "muscle.set_joint": { request: SetJoint; reply: Done };
+  "muscle.sweep": { request: SetSweep; reply: Done };
+  "muscle.template": { request: TemplateGet; reply: ChoicesTold };
+  "muscle.thickness": { request: SetThickness; reply: Done };
+  "muscle.volume": { request: VolumeGet; reply: VolumeTold };
+  "muscle.wrap": { request: SetWrap; reply: Done };
   "view.activate": { request: ActivationSet; reply: Done };
   "view.frame": { request: ViewFrame; reply: FrameTold & { arrays: { points?: Float32Array; normals?: Float32Array; plain?: Float32Array; plain_normals?: Float32Array; muscles?: Float32Array; activation?: Float32Array; joints?: Float32Array; values?: Float32Array; payload?: Float32Array } } };
   "view.pick": { request: ViewPick; reply: PickTold };
