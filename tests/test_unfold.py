@@ -8,7 +8,7 @@ import pytest
 
 from ecorche.base.threads import at_most_threads
 from ecorche.muscles.lines.attached import Attached
-from ecorche.muscles.lines.flesh_surface import Part, Surface, surface_of
+from ecorche.muscles.lines.flesh_surface import Surface, surface_of
 from ecorche.muscles.lines.frames import line_frames
 from ecorche.muscles.lines.muscle_on_lines import muscle_on_lines
 from ecorche.muscles.lines.unfold import OPEN, unfold
@@ -35,8 +35,7 @@ def net() -> Surface:
     )
     side = [Attached(number[0].astype(np.int32), 0, 2.0 * EDGE)]
     muscle = muscle_on_lines("net", points, triangles, lines, [0], attached=side)
-    held = np.any(muscle.hold >= 1.0 - 1e-12, axis=1)
-    return surface_of([Part(triangles, held)], np.array([0, len(points)], np.int32), points)
+    return surface_of([muscle.part], np.array([0, len(points)], np.int32), points)
 
 
 def opened(net: Surface, points: Floats) -> tuple[int, Floats]:

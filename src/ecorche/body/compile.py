@@ -137,7 +137,7 @@ def compile_body(
 
     if not (rig.spec.muscles.count or is_coupled(rig)):
         return plain
-    from ecorche.body.lines import compile_lines
+    from ecorche.body.lines import compile_lines_again
     from ecorche.body.lofts import compile_lofts, lofted_skinnings
     from ecorche.body.muscles import compile_muscles, rig_activation
 
@@ -145,7 +145,7 @@ def compile_body(
     bind = kept.part("bind", (plain,), lambda: skinned_points(plain, still, (None,) * len(character.meshes)))
     muscles = compile_muscles(character, rig, bind, methods, kept)
     lofts = compile_lofts(character, rig, bind, methods)
-    lines = compile_lines(character, rig)
+    lines = compile_lines_again(character, rig, kept)
     skinnings, limb_skinnings = plain.skinnings, None
     if lofts is not None:
         skinnings, limb_skinnings = lofted_skinnings(character, lofts, skinnings, methods), skinnings

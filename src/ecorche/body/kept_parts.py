@@ -8,9 +8,14 @@ with what was kept is the body compiled afresh, byte for byte.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from ecorche.skin.found_before import FoundBefore
+
+if TYPE_CHECKING:
+    from ecorche.body.character import Character
+    from ecorche.body.lines import BodyLines
+    from ecorche.document.files import Rig
 
 Part = TypeVar("Part")
 
@@ -20,10 +25,12 @@ class KeptParts:
 
     Attributes:
         found: Where muscles lie on the skin.
+        lines: Meshes on action lines, with the character and the rig they were made of.
     """
 
     def __init__(self) -> None:
         self.found = FoundBefore()
+        self.lines: tuple[Character, Rig, BodyLines | None] | None = None
         self._parts: dict[str, tuple[tuple[object, ...], object]] = {}
 
     def part(self, name: str, made_of: tuple[object, ...], make: Callable[[], Part]) -> Part:

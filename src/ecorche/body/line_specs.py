@@ -6,7 +6,7 @@ degrees, to rounding. Surfaces are in the rig's arrays, as they were modelled.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -38,9 +38,43 @@ Floats = npt.NDArray[np.float64]
 Place = tuple[str | int, ...]
 
 
-def line_muscles_of(rig: Rig, skeleton: Skeleton) -> tuple[LineMuscle, ...]:
-    """The muscles of a rig on action lines; unknown joints are refused with the nearest name."""
-    return tuple(_Reader(rig, skeleton).muscle(name) for name in rig.spec.muscles.lines)
+def line_muscles_of(
+    rig: Rig, skeleton: Skeleton, only: Collection[str] | None = None
+) -> tuple[LineMuscle, ...]:
+    """The muscles of a rig on action lines, or some; unknown joints are refused with the nearest name."""
+    names = [name for name in rig.spec.muscles.lines if only is None or name in only]
+    return tuple(_Reader(rig, skeleton).muscle(name) for name in names)
+
+
+def bent_with(rig: Rig, names: Collection[str]) -> frozenset[str]:
+    """Some muscles on lines, and all whose lines carry what bends theirs or share nodes with them."""
+    muscles, found, asked = rig.spec.muscles, set(names), list(names)
+    shared: dict[str, set[str]] = {}
+    for name, muscle in muscles.lines.items():
+        for node in (node for line in muscle.lines for node in line.nodes):
+            if isinstance(node, FreeNodeSpec) and node.shared is not None:
+                shared.setdefault(node.shared, set()).add(name)
+    while asked:
+        name = asked.pop()
+        lines = muscles.lines[name].lines
+        bending = {field for line in lines for field in line.fields}
+        on_lines = (one.on_line for field in bending for one in muscles.fields[field].ellipsoids)
+        others = {on.muscle for on in on_lines if on is not None}
+        others |= set().union(*(having for having in shared.values() if name in having))
+        asked += sorted(others - found)
+        found |= others
+    return frozenset(found)
+
+
+def line_muscle_of(rig: Rig, skeleton: Skeleton, name: str) -> LineMuscle:
+    """One muscle of a rig on action lines."""
+    return _Reader(rig, skeleton).muscle(name)
+
+
+def action_line_of(rig: Rig, skeleton: Skeleton, muscle: str, number: int) -> ActionLine:
+    """One line of a muscle, without its surface."""
+    spec = rig.spec.muscles.lines[muscle].lines[number]
+    return _Reader(rig, skeleton).line(spec, ("muscles", "lines", muscle, "lines", number))
 
 
 def fields_of(rig: Rig, skeleton: Skeleton) -> dict[str, Field]:

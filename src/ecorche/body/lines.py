@@ -5,7 +5,7 @@ The skin follows them by its coupling (`coupling`), not by a way of their own.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -14,7 +14,8 @@ import numpy.typing as npt
 
 from ecorche.body.bones import BodyBones, compile_bones
 from ecorche.body.character import Character
-from ecorche.body.line_specs import fields_of, line_muscles_of
+from ecorche.body.kept_parts import KeptParts
+from ecorche.body.line_specs import bent_with, fields_of, line_muscles_of
 from ecorche.body.muscle_specs import scapulae_of
 from ecorche.document.files import Rig
 from ecorche.dynamics.material import oscillation_on_lines
@@ -65,13 +66,23 @@ class BodyLines:
             activation: Of every muscle of the rig, (D,), 0 to 1; None for muscles at rest.
         """
         paths = self.musculature.paths.posed(moved[None])
-        return self._points(moved, paths.nodes[0], paths.elongation[0], activation)
+        return self.posed_points(moved, paths.nodes[0], paths.elongation[0], activation)
 
     def over(self, motion: Motion, dynamics: Dynamics = Dynamics.OFF) -> LineMotion:
         """The muscles' lines through a motion of the character's skeleton."""
         return LineMotion(self, motion, dynamics)
 
-    def _points(self, moved: Floats, nodes: Floats, elongation: Floats, activation: Floats | None) -> Floats:
+    def posed_points(
+        self, moved: Floats, nodes: Floats, elongation: Floats, activation: Floats | None = None
+    ) -> Floats:
+        """Vertices of all compiled muscles [m], (V, 3), on lines that are posed already.
+
+        Args:
+            moved: ``M − I`` of the character's joints, (joints, 4, 4).
+            nodes: Of all lines [m], (N, 3), and the elongation of their segments, (N − L,).
+            elongation: See ``nodes``.
+            activation: Of every muscle of the rig, (D,), 0 to 1; None for muscles at rest.
+        """
         active = None if activation is None else np.asarray(activation)[self.musculature.kept]
         return self.musculature.posed(moved, nodes, elongation, active).points
 
@@ -126,7 +137,7 @@ class LineMotion:
         if self._kept is None:
             return self.lines.points(moved, activation)
         nodes, elongation = (array[index] for array in self._kept)
-        return self.lines._points(moved, nodes, elongation, activation)
+        return self.lines.posed_points(moved, nodes, elongation, activation)
 
     def part(self, first: int, last: int) -> LineMotion:
         """The frames from the first to the last as they are in the whole."""
@@ -175,16 +186,57 @@ def _tendon_nodes(starts: npt.NDArray[np.int32], tendon: npt.NDArray[np.bool_]) 
     return flags
 
 
-def compile_lines(character: Character, rig: Rig) -> BodyLines | None:
-    """The muscles of a rig that are meshes on action lines; None where it has none."""
-    designed = line_muscles_of(rig, character.skeleton)
+def compile_lines(
+    character: Character,
+    rig: Rig,
+    *,
+    only: Collection[str] | None = None,
+    before: BodyLines | None = None,
+) -> BodyLines | None:
+    """The muscles of a rig that are meshes on action lines; None where it has none.
+
+    Args:
+        character: The character.
+        rig: Its rig.
+        only: Names of the muscles that count, with those whose lines theirs depend on; None is all.
+        before: The same body before an edit: what the edit left alone is taken over.
+    """
+    designed = line_muscles_of(rig, character.skeleton, only if only is None else bent_with(rig, only))
     if not designed:
         return None
     said = rig.spec.body_type
     fields = fields_of(rig, character.skeleton)
+    if only is not None:  # the others may be on lines that are not here
+        used = {name for muscle in designed for line in muscle.lines for name in line.fields}
+        fields = {name: field for name, field in fields.items() if name in used}
     body = BodyType(bulk=said.bulk, fat=said.fat)
     blades = scapulae_of(rig, character.skeleton)
     bones = compile_bones(rig, character.skeleton)
     solid = () if bones is None else bones.bones
-    muscles = LineMusculature(character.skeleton, designed, fields, body, blades, solid)
+    known = None if before is None else before.musculature
+    muscles = LineMusculature(character.skeleton, designed, fields, body, blades, solid, known)
     return BodyLines(designed, muscles, bones)
+
+
+def compile_lines_again(character: Character, rig: Rig, kept: KeptParts) -> BodyLines | None:
+    """As `compile_lines`, sooner where something was kept of the body before an edit."""
+    before = None
+    if kept.lines is not None and kept.lines[0] is character:
+        _, was, before = kept.lines
+        if _same_lines(was, rig):
+            return before
+    made = compile_lines(character, rig, before=before)
+    kept.lines = character, rig, made
+    return made
+
+
+def _same_lines(one: Rig, other: Rig) -> bool:
+    """Whether nothing that meshes on action lines depend on differs."""
+    a, b = one.spec, other.spec
+    if a.muscles.lines != b.muscles.lines or a.muscles.fields != b.muscles.fields:
+        return False
+    if a.body_type != b.body_type or a.skeleton.virtual_scapulae != b.skeleton.virtual_scapulae:
+        return False
+    if one.bones is not other.bones or list(one.surfaces) != list(other.surfaces):
+        return False
+    return all(surface is other.surfaces[name] for name, surface in one.surfaces.items())

@@ -16,6 +16,7 @@ from ecorche.errors import EcorcheError
 from ecorche.muscles.anatomy.body_type import BodyType, thickened
 from ecorche.muscles.bone import Bone
 from ecorche.muscles.line_muscle import ActionLine, Elastic, LineMuscle
+from ecorche.muscles.lines.bound_again import BoundBefore
 from ecorche.muscles.lines.contraction import isometric_profile
 from ecorche.muscles.lines.fields import Field
 from ecorche.muscles.lines.frames import LineFrames, line_frames
@@ -38,6 +39,7 @@ class LineMusculature:
         body: How muscular the body is.
         scapulae: Virtual shoulder blades that carry some of them, numbered after the joints.
         bones: What they give way to.
+        before: The muscles before an edit: those that it left alone are not bound again.
 
     Attributes:
         muscles: Those that could be compiled.
@@ -46,6 +48,7 @@ class LineMusculature:
         paths: Where lines run.
         frames: How they are turned.
         meshes: What surrounds them.
+        bound: How each mesh hangs on its lines, for a musculature after an edit to take over.
         tendon: Whether each segment is tendon, (N − L,).
         line_starts: Lines of muscle m are ``line_starts[m]`` to ``line_starts[m + 1] − 1``, (M + 1,).
         notes: What a person should know about how meshes were bound and lines came to rest.
@@ -59,22 +62,25 @@ class LineMusculature:
         body: BodyType | None = None,
         scapulae: Sequence[VirtualScapula] = (),
         bones: Sequence[Bone] = (),
+        before: LineMusculature | None = None,
     ) -> None:
         self.scapulae = tuple(scapulae)
         skeleton = with_scapulae(skeleton, scapulae)
         self.left_out: dict[str, str] = {}
-        chosen = self._each(muscles, lambda muscle: _require_lines(muscle, skeleton, fields))
+        chosen = self._each(muscles, lambda muscle: require_lines(muscle, skeleton, fields))
         # all at once; where that fails, whoever fails alone is left out
         paths, chosen = self._together(chosen, lambda some: LinePaths(skeleton, some, fields, scapulae))
         frames = _frames(paths, chosen)
         sigma, exclusive = _isometric(chosen), _exclusive(chosen)
         starts = np.cumsum([0, *(len(muscle.lines) for muscle in chosen)])
         bound: list[MuscleOnLines] = []
+        bulk = (body or BodyType()).bulk
 
         def bind(muscle: LineMuscle) -> None:
             first = int(starts[chosen.index(muscle)])
             own = range(first, first + len(muscle.lines))
-            bound.append(_bound(muscle, frames, own, sigma, exclusive, body or BodyType()))
+            known = before and before.bound.again(muscle, frames, own, sigma, exclusive, bulk)
+            bound.append(known or _bound(muscle, frames, own, sigma, exclusive, body or BodyType()))
 
         kept = self._each(chosen, bind)
         if len(kept) < len(chosen):  # lines without a mesh are not worth their time
@@ -90,6 +96,9 @@ class LineMusculature:
         self.kept = np.array([numbers[id(muscle)] for muscle in kept], np.int64)
         self.line_starts = starts
         self.paths, self.frames = paths, frames
+        self.bound = BoundBefore(
+            frames, sigma, exclusive, bulk, {m.name: m for m in kept}, {m.name: m for m in bound}
+        )
         self.meshes = LineMeshes(frames, bound, bones)
         flags = [line.tendon or (False,) * (len(line.nodes) - 1) for m in self.muscles for line in m.lines]
         self.tendon = np.array([flag for line in flags for flag in line], np.bool_)
@@ -149,7 +158,7 @@ class LineMusculature:
             return make(rest), rest
 
 
-def _require_lines(muscle: LineMuscle, skeleton: Skeleton, fields: Mapping[str, Field]) -> None:
+def require_lines(muscle: LineMuscle, skeleton: Skeleton, fields: Mapping[str, Field]) -> None:
     """Refuse what makes no muscle, before all are compiled together."""
     numbers = {name: number for number, name in enumerate(fields)}
     for k, line in enumerate(muscle.lines):

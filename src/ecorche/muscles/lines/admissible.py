@@ -147,12 +147,12 @@ def line_through(
         before = int(anchors[np.searchsorted(anchors, k) - 1])
         ratio = float((arc[k] - arc[before]) / max(arc[after] - arc[before], 1e-300))
         offset = place - (points[before] + ratio * (points[after] - points[before]))
-        side = _outwards(place, deflectors) if hold and deflectors else None
+        side = outwards(place, deflectors) if hold and deflectors else None
         nodes.append(CollisionNode(ratio, offset, side))
     return AdmissibleLine(name, tuple(nodes), tuple(tendon), tuple(deflectors))
 
 
-def _outwards(place: Floats, deflectors: Sequence[FieldEllipsoid]) -> Floats:
+def outwards(place: Floats, deflectors: Sequence[FieldEllipsoid]) -> Floats:
     """Unit direction at a place away from the nearest of some ellipsoids, (3,)."""
     axes = np.array([one.axes for one in deflectors], np.float64)
     apart = place - np.array([one.centre for one in deflectors], np.float64)

@@ -6,7 +6,6 @@ Vertices in one position count as the first of them. The two sides of a sheet ar
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -54,37 +53,47 @@ class Surface(NamedTuple):
 
 
 class Part(NamedTuple):
-    """The surface of one muscle.
+    """The surface of one muscle, whose vertices count from 0; no pose and no other muscle changes it.
 
     Attributes:
-        triangles: Of its own vertices, (T, 3).
-        held: Which of them a bone holds wholly, (V,).
+        place: The first vertex in the position of each, (V,).
+        faces: Triangles of such, (T, 3).
+        pairs: Neighbours, each both ways, in order, (E, 2).
+        times: As how many neighbours each pair counts, (E,).
+        held: Which vertices a bone holds wholly, (V,).
     """
 
-    triangles: npt.NDArray[np.integer]
+    place: npt.NDArray[np.int64]
+    faces: npt.NDArray[np.int64]
+    pairs: npt.NDArray[np.int64]
+    times: Floats
     held: Bools
+
+
+def part_of(graph: SurfaceGraph, held: Bools) -> Part:
+    """The surface of one muscle of whose vertices bones hold some, (V,)."""
+    points = graph.points
+    first = np.unique(graph.merged, return_index=True)[1]
+    own = first[graph.merged]
+    edges = first[graph.edges].reshape(-1, 2)
+    facing = _across(points, graph.triangles, own, lengths(points, edges))
+    pairs = np.concatenate([edges, np.repeat(facing, FIRMNESS, axis=0)])
+    pairs = np.concatenate([pairs, pairs[:, ::-1]])
+    pairs, often = np.unique(pairs, axis=0, return_counts=True)
+    sits = np.bincount(own, held, len(points))[own] > 0.0
+    return Part(own, own[graph.triangles], pairs.reshape(-1, 2), often.astype(np.float64), sits)
 
 
 def surface_of(parts: Sequence[Part], starts: npt.NDArray[np.integer], bind: Floats) -> Surface:
     """The surfaces of muscles whose vertices (V, 3) [m] begin at ``starts``, (M + 1,)."""
     place, held, times = [np.zeros(0, np.int64)], [np.zeros(0, bool)], [np.zeros(0)]
     ends, faces = [np.zeros((0, 2), np.int64)], [np.zeros((0, 3), np.int64)]
-    for part, (a, b) in zip(parts, pairwise(starts.tolist()), strict=True):
-        points = bind[a:b]
-        graph = SurfaceGraph(points, part.triangles)
-        first = np.unique(graph.merged, return_index=True)[1]
-        own = first[graph.merged]
-        edges = first[graph.edges].reshape(-1, 2)
-        facing = _across(points, part.triangles, own, lengths(points, edges))
-        pairs = np.concatenate([edges, np.repeat(facing, FIRMNESS, axis=0)])
-        pairs = np.concatenate([pairs, pairs[:, ::-1]])
-        pairs, often = np.unique(pairs, axis=0, return_counts=True)
-        sits = np.bincount(own, part.held, b - a)[own] > 0.0
-        place.append(own + a)
-        faces.append(own[part.triangles] + a)
-        ends.append(pairs.reshape(-1, 2) + a)
-        times.append(often.astype(np.float64))
-        held.append(sits)
+    for part, a in zip(parts, starts[:-1].tolist(), strict=True):
+        place.append(part.place + a)
+        faces.append(part.faces + a)
+        ends.append(part.pairs + a)
+        times.append(part.times)
+        held.append(part.held)
     ways, triangles = np.concatenate(ends), np.concatenate(faces).astype(np.int32)
     corners = bind[triangles]
     across = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])

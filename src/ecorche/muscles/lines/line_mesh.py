@@ -17,7 +17,7 @@ from ecorche.errors import EcorcheError
 from ecorche.muscles.bone import Bone
 from ecorche.muscles.lines.contraction import elongation_knots, knots
 from ecorche.muscles.lines.cubic import joint_turns, node_turns, segment_lengths
-from ecorche.muscles.lines.flesh_surface import Part, surface_of
+from ecorche.muscles.lines.flesh_surface import surface_of
 from ecorche.muscles.lines.frames import LineFrames
 from ecorche.muscles.lines.give_way import GivingWay
 from ecorche.muscles.lines.line_mesh_passes import (
@@ -88,8 +88,7 @@ class LineMeshes:
         node_turns(lines.starts, lines.frames, turns)
         segment_lengths(lines.starts, lines.curved, lines.nodes, turns, self.lengths)
         self._joints = 1 + max((int(m.held.max(initial=0)) for m in self.muscles), default=0)
-        sits = [Part(m.triangles, np.any(m.hold >= 1.0 - 1e-12, axis=1)) for m in self.muscles]
-        self._surface = surface_of(sits, self.starts, self.bind)
+        self._surface = surface_of([m.part for m in self.muscles], self.starts, self.bind)
         self._among_bones = GivingWay(bones, self._surface) if bones and muscles else None
         if self._among_bones is not None:
             self._joints = max(self._joints, 1 + int(self._among_bones.joints.max()))

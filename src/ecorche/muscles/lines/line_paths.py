@@ -86,6 +86,7 @@ class LinePaths:
         names: Of the lines.
         bind: All nodes at bind [m], (N, 3).
         report: What did not come to rest at bind, a sentence each.
+        bending: Field and number of each ellipsoid that acts on elastic lines, as these have them compiled.
     """
 
     def __init__(
@@ -118,6 +119,7 @@ class LinePaths:
             self._admissible.append((paths, *self._of(own)))
         springs = [k for k, (path, *_) in enumerate(lines) if isinstance(path, Elastic)]
         self.report: tuple[str, ...] = ()
+        self.bending: tuple[tuple[str, int], ...] = ()
         if springs:
             named = {name for k in springs for name in lines[k][2].fields}
             drawn = [
@@ -126,11 +128,9 @@ class LinePaths:
                 for k in range(len(muscle.lines))
                 if isinstance(muscle.path, Elastic)
             ]
-            compiled = elastic_lines(
-                drawn,
-                [field for name, field in fields.items() if name in named],
-                skeleton.joint_count,
-            )  # fmt: skip
+            bending = [field for name, field in fields.items() if name in named]
+            compiled = elastic_lines(drawn, bending, skeleton.joint_count)
+            self.bending = tuple((field.name, n) for field in bending for n in range(len(field.ellipsoids)))
             self._unpressed = [line.springs()[1] for line in drawn]
             _, state, report = rest_at_bind(compiled)
             self._elastic = compiled, state, *self._of(springs)[1:]
@@ -146,6 +146,11 @@ class LinePaths:
     def has_history(self) -> bool:
         """Whether where lines are depends on where they were."""
         return self._elastic is not None
+
+    @property
+    def springs(self) -> tuple[ElasticLines, ElasticState] | None:
+        """The elastic lines compiled, and their state at rest at bind; None for a body without any."""
+        return None if self._elastic is None else self._elastic[:2]
 
     def posed(self, moved: Floats, state: LineState = None) -> PosedPaths:
         """The lines through some poses, one after another.

@@ -25,6 +25,7 @@ from ecorche.muscles.lines.contraction import (
     knots,
     section_centroids,
 )
+from ecorche.muscles.lines.flesh_surface import Part, part_of
 from ecorche.muscles.lines.frames import LineFrames
 from ecorche.muscles.lines.mapping import Mapping, map_to_line
 from ecorche.muscles.lines.regions import grow_regions
@@ -86,6 +87,7 @@ class MuscleOnLines:
         held: The two joints that hold it, (V, 2).
         hold: How much, (V, 2).
         closed: Triangles that enclose the muscle's volume, (C, 3); none where it is not held.
+        part: Its surface, for what presses on it.
         report: What a person should know.
     """
 
@@ -110,6 +112,7 @@ class MuscleOnLines:
     held: Ints
     hold: Floats
     closed: Ints
+    part: Part
     report: MappingReport
 
     def __repr__(self) -> str:
@@ -197,6 +200,7 @@ def muscle_on_lines(
         held=held,
         hold=hold,
         closed=closed.astype(np.int32),
+        part=part_of(graph, np.any(hold >= 1.0 - 1e-12, axis=1)),
         report=_report(name, graph, mappings, regions.first),
     )
 
