@@ -37,6 +37,10 @@ class Hub:
         """The result of a call, made where all computation is done."""
         return await asyncio.get_running_loop().run_in_executor(self._worker, call)
 
+    def close(self) -> None:
+        """End the worker, once it has done what it was given."""
+        self._worker.shutdown()
+
     async def enter(self, send: Send) -> Session:
         """A page that has come."""
         loop = asyncio.get_running_loop()

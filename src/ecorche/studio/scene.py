@@ -12,6 +12,8 @@ from ecorche.body.bones import BodyBones, compile_bones
 from ecorche.body.compile import Body
 from ecorche.body.drawn_muscles import DrawnMuscles
 from ecorche.body.ecorche_surfaces import EcorcheSurfaces
+from ecorche.body.fat import BodyFat
+from ecorche.body.fat_shell import FatShell
 from ecorche.body.frames import Frame
 from ecorche.body.vertex_program import VertexProgram, vertex_program
 from ecorche.document.files import Rig
@@ -44,6 +46,31 @@ class SkinArrays(NamedTuple):
     triangles: npt.NDArray[np.uint32]
 
 
+class ShownFat(NamedTuple):
+    """Fat and the outside of each of its regions."""
+
+    fat: BodyFat
+    shells: tuple[FatShell, ...]
+
+    def triangles(self) -> npt.NDArray[np.uint32]:
+        """Of all regions, (triangles, 3)."""
+        cut, first = [np.zeros((0, 3), np.int64)], 0
+        for shell in self.shells:
+            for corners in ([0, 1, 2], [0, 2, 3]):
+                cut.append(shell.faces[:, corners] + first)
+            first += int(shell.faces.max(initial=-1)) + 1
+        return np.concatenate(cut).astype(np.uint32)
+
+    def points(self, moment: Moment, moved: Floats) -> Points:
+        """Where the outside of all regions is [m], (vertices, 3): at rest where nothing swings."""
+        live = moment.live
+        swinging = live.body.fat is not None and len(live.body.fat.parts) == len(self.shells)
+        rest = [np.zeros_like(part.grid.rest) for part in self.fat.parts]
+        displaced = live.fat_displacements(moment.index) if swinging else rest
+        found = [shell.points(moved, d) for shell, d in zip(self.shells, displaced, strict=True)]
+        return np.concatenate([np.zeros((0, 3), np.float32), *found])
+
+
 class Scene:
     """A body as it is drawn, constant over time.
 
@@ -59,6 +86,14 @@ class Scene:
     def bones(self) -> BodyBones | None:
         """Meshes of bones; None where the rig has none."""
         return compile_bones(self.rig, self.body.character.skeleton)
+
+    @cached_property
+    def fat(self) -> ShownFat:
+        """The body's fat, with what can be shown of it."""
+        from ecorche.body.compile_fat import compile_fat
+
+        held = self.body.fat or compile_fat(self.body, self.rig)
+        return ShownFat(held, tuple(FatShell(part) for part in held.parts))
 
     @cached_property
     def program(self) -> tuple[VertexProgram | None, str | None]:
@@ -84,7 +119,6 @@ class Scene:
             bones=()
             if bones is None
             else tuple((bone.name, skeleton.names[bone.joint]) for bone in bones.bones),
-            has_fat=self.body.fat is not None,
         )
         none = np.zeros((0, 3))
         return reply, {

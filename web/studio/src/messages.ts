@@ -179,6 +179,20 @@ export interface FindMuscles {
 }
 
 /**
+ * The fat that can move, region by region.
+ *
+ * Attributes:
+ *     revision: Of the rig.
+ *     regions: Their names.
+ *     notes: What was left out and why, a sentence each.
+ */
+export interface FatTold {
+  revision: number;
+  regions: string[];
+  notes: string[];
+}
+
+/**
  * One moment.
  *
  * Attributes:
@@ -430,14 +444,17 @@ export interface Rename {
  *     meshes: The character's.
  *     muscles: Surfaces of the muscles.
  *     bones: Names of the bones, each with its joint and its part of the bones' vertices: first and count.
- *     has_fat: Whether the rig's body has fat that can be shown.
  */
 export interface SceneTold {
   revision: number;
   meshes: MeshTold[];
   muscles: MuscleSurfaceTold[];
   bones: [string, string][];
-  has_fat: boolean;
+}
+
+/** The fat; it is made when it is first asked for, which takes seconds. */
+export interface ViewFat {
+  type: "view.fat";
 }
 
 /** Change whose skin a muscle moves; None leaves a field, a radius of 0 is as the muscle is thick. */
@@ -568,6 +585,7 @@ export interface TemplateGet {
  *
  * Attributes:
  *     muscles: Whether to give the muscles' surfaces.
+ *     fat: Whether to give the outside of the fat.
  *     plain: Whether to give the skin by skinning alone too.
  *     payload: Give what the vertex program plays in place of points, where it can be played.
  *     colour: What colours on the skin stand for.
@@ -576,6 +594,7 @@ export interface TemplateGet {
 export interface ViewFrame {
   type: "view.frame";
   muscles?: boolean;
+  fat?: boolean;
   plain?: boolean;
   payload?: boolean;
   colour?: "material" | "displacement" | "weights" | "activation";
@@ -663,7 +682,8 @@ export interface Requests {
   "muscle.volume": { request: VolumeGet; reply: VolumeTold };
   "muscle.wrap": { request: SetWrap; reply: Done };
   "view.activate": { request: ActivationSet; reply: Done };
-  "view.frame": { request: ViewFrame; reply: FrameTold & { arrays: { points?: Float32Array; normals?: Float32Array; plain?: Float32Array; plain_normals?: Float32Array; muscles?: Float32Array; activation?: Float32Array; joints?: Float32Array; values?: Float32Array; payload?: Float32Array } } };
+  "view.fat": { request: ViewFat; reply: FatTold & { arrays: { triangles?: Uint32Array } } };
+  "view.frame": { request: ViewFrame; reply: FrameTold & { arrays: { points?: Float32Array; normals?: Float32Array; plain?: Float32Array; plain_normals?: Float32Array; muscles?: Float32Array; fat?: Float32Array; activation?: Float32Array; joints?: Float32Array; values?: Float32Array; payload?: Float32Array } } };
   "view.pick": { request: ViewPick; reply: PickTold };
   "view.program": { request: ViewProgram; reply: ProgramTold & { arrays: Record<string, Uint8Array> } };
   "view.rest": { request: ViewRest; reply: Done };

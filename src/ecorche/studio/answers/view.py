@@ -19,9 +19,11 @@ from ecorche.studio.answers.table import Answers, answering
 from ecorche.studio.messages.base import Done, WithArrays
 from ecorche.studio.messages.view import (
     ActivationSet,
+    FatTold,
     FrameTold,
     PickTold,
     ProgramTold,
+    ViewFat,
     ViewFrame,
     ViewPick,
     ViewProgram,
@@ -67,6 +69,8 @@ def frame(session: Session, asked: ViewFrame) -> WithArrays:
         arrays["points"], arrays["normals"] = joined_points(shown), joined_normals(shown)
     if asked.muscles and session.drawn(moment).surfaces.vertex_count:
         arrays["muscles"] = session.drawn(moment).points(index, shown)
+    if asked.fat:
+        arrays["fat"] = session.scene.fat.points(moment, moved)
     plain = None
     if asked.plain or asked.colour == "displacement":
         posed = live.pose(index)
@@ -139,6 +143,18 @@ def playable(session: Session, moment: Moment) -> bool:
     if live.body is not session.scene.body or live.posed is not None or session.scene.program[0] is None:
         return False
     return not any(weights[moment.index] for weights in live.motion.morph_weights.values())
+
+
+@answering(ANSWERS, ViewFat)
+def fat(session: Session, _: ViewFat) -> WithArrays:
+    """The fat."""
+    found = session.scene.fat
+    reply = FatTold(
+        revision=session.document.revision,
+        regions=tuple(part.name for part in found.fat.parts),
+        notes=found.fat.notes,
+    )
+    return WithArrays(reply, {"triangles": found.triangles()})
 
 
 @answering(ANSWERS, ViewProgram)

@@ -49,7 +49,6 @@ class SceneTold(Reply):
         meshes: The character's.
         muscles: Surfaces of the muscles.
         bones: Names of the bones, each with its joint and its part of the bones' vertices: first and count.
-        has_fat: Whether the rig's body has fat that can be shown.
     """
 
     arrays: ClassVar[Mapping[str, str]] = {
@@ -69,7 +68,6 @@ class SceneTold(Reply):
     meshes: tuple[MeshTold, ...]
     muscles: tuple[MuscleSurfaceTold, ...]
     bones: tuple[tuple[str, str], ...]
-    has_fat: bool
 
 
 class ViewScene(Request):
@@ -95,6 +93,7 @@ class FrameTold(Reply):
         "plain": "float32 (vertices, 3) [m]: by skinning alone, where it was asked for",
         "plain_normals": "float32 (places, 3)",
         "muscles": "float32 (vertices, 3) [m], where they were asked for",
+        "fat": "float32 (vertices, 3) [m], where it was asked for",
         "activation": "float32 (muscles,)",
         "joints": "float32 (joints, 4, 4): world_from_joint, row by row",
         "values": "float32 (vertices,): what colours stand for, of all meshes",
@@ -112,6 +111,7 @@ class ViewFrame(Request):
 
     Attributes:
         muscles: Whether to give the muscles' surfaces.
+        fat: Whether to give the outside of the fat.
         plain: Whether to give the skin by skinning alone too.
         payload: Give what the vertex program plays in place of points, where it can be played.
         colour: What colours on the skin stand for.
@@ -121,10 +121,34 @@ class ViewFrame(Request):
     reply: ClassVar[Replied] = FrameTold
     type: Literal["view.frame"] = "view.frame"
     muscles: bool = True
+    fat: bool = False
     plain: bool = False
     payload: bool = False
     colour: Colouring = "material"
     of: str | None = None
+
+
+class FatTold(Reply):
+    """The fat that can move, region by region.
+
+    Attributes:
+        revision: Of the rig.
+        regions: Their names.
+        notes: What was left out and why, a sentence each.
+    """
+
+    arrays: ClassVar[Mapping[str, str]] = {"triangles": "uint32 (triangles, 3)"}
+
+    revision: int
+    regions: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+class ViewFat(Request):
+    """The fat; it is made when it is first asked for, which takes seconds."""
+
+    reply: ClassVar[Replied] = FatTold
+    type: Literal["view.fat"] = "view.fat"
 
 
 class ProgramTold(Reply):
@@ -205,5 +229,5 @@ class ViewRest(Request):
     type: Literal["view.rest"] = "view.rest"
 
 
-REQUESTS = (ViewScene, ViewFrame, ViewProgram, ViewPick, ActivationSet, ViewRest)
+REQUESTS = (ViewScene, ViewFrame, ViewFat, ViewProgram, ViewPick, ActivationSet, ViewRest)
 EVENTS = ()

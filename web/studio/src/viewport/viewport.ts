@@ -5,6 +5,7 @@ import { panelOf } from "../panels/outliner/outliner.js";
 import { useStudio } from "../store.js";
 import { connection, tellRefusal } from "../studio.js";
 import { BoneLayer } from "./bones.js";
+import { FatLayer } from "./fat.js";
 import { SkinOnDevice } from "./gpu.js";
 import { Handles } from "./handles.js";
 import type { FrameAnswer, SceneAnswer, ViewLayer } from "./layer.js";
@@ -22,6 +23,7 @@ export class Viewport {
   readonly skin = new SkinLayer(false);
   readonly plain = new SkinLayer(true);
   readonly muscles = new MuscleLayer();
+  readonly fat = new FatLayer();
   readonly layers: ViewLayer[] = [];
   /** A click is offered to these first, the newest before the others; one that returns true has taken it. */
   readonly clicks: ((picked: PickTold) => boolean)[] = [];
@@ -56,7 +58,7 @@ export class Viewport {
     this.controls.dampingFactor = 0.2;
     this.handles = new Handles(this.camera, canvas, this.controls);
     this.scene.add(this.#surroundings, this.handles.object);
-    for (const layer of [this.skin, this.plain, this.muscles, new BoneLayer(), new SkeletonLayer()]) this.add(layer);
+    for (const layer of [this.skin, this.plain, this.muscles, this.fat, new BoneLayer(), new SkeletonLayer()]) this.add(layer);
     this.controls.addEventListener("change", () => this.redraw());
     this.handles.onChange = () => this.redraw();
     const observer = new ResizeObserver(() => this.#resize());
@@ -187,6 +189,7 @@ export class Viewport {
     const device = this.onDevice;
     const frame = await connection.request("view.frame", {
       muscles: this.muscles.wanted,
+      fat: this.fat.wanted,
       plain: beside,
       payload: device !== null && device.revision === this.#scene?.revision,
       colour: colour === "displacement" || of !== null ? colour : "material",

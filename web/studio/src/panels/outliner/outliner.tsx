@@ -1,6 +1,6 @@
 import { SegmentedControl, TextInput } from "@mantine/core";
 import { IconSearch } from "@tabler/icons-react";
-import { type ReactNode, useDeferredValue, useMemo, useState } from "react";
+import { type ReactNode, useDeferredValue, useEffect, useMemo, useRef, useState } from "react";
 import { useStudio } from "../../store.js";
 
 /** Muscles and joints by name: what is chosen here is chosen in the view, and the other way round. */
@@ -11,6 +11,10 @@ export function Outliner() {
   const document = useStudio((s) => s.document);
   const selected = useStudio((s) => s.selected);
   const set = useStudio((s) => s.set);
+  // what is chosen in the view is found in the list
+  useEffect(() => {
+    if (selected !== null) setKind(selected.kind);
+  }, [selected]);
   const rows = useMemo(() => {
     if (document === null) return [];
     const all =
@@ -66,8 +70,13 @@ export function panelOf(name: string): string {
 }
 
 function Row(props: { depth: number; selected: boolean; onClick: () => void; children: ReactNode }) {
+  const row = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (props.selected) row.current?.scrollIntoView({ block: "nearest" });
+  }, [props.selected]);
   return (
     <div
+      ref={row}
       className="studio-row"
       role="option"
       aria-selected={props.selected}
