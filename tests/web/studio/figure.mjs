@@ -1,0 +1,7 @@
+// The built-in figure as it is seen when the studio opens, without the page round it: {"out": path}.
+export default async function figure(page, { out }, tools) {
+  await page.getByRole("button", { name: "Muscles under translucent skin" }).click();
+  await tools.refreshed(page);
+  await page.waitForTimeout(300);
+  await page.locator("canvas").screenshot({ path: out });
+}
