@@ -39,7 +39,7 @@ def _run(*command: str | Path, cwd: Path, **environment: str) -> str:
 
 def _files(wheel: Path) -> set[str]:
     with zipfile.ZipFile(wheel) as file:
-        return {name for name in file.namelist() if "/web/dist/" not in name and "dist-info" not in name}
+        return {name for name in file.namelist() if "/dist/" not in name and "dist-info" not in name}
 
 
 def _build(source: Path, kind: str, target: Path, **environment: str) -> Path:
@@ -85,6 +85,9 @@ def test_the_wheel_installs_in_an_empty_environment(wheel: Path, tmp_path: Path)
     assert told[1] == "3"
     listed = _run(scripts / "ecorche", "--help", cwd=tmp_path)
     assert all(verb in listed for verb in ("rig", "bake", "render"))
+    with zipfile.ZipFile(wheel) as file:  # pages are built with it
+        built = {"ecorche/web/dist/index.html", "ecorche/studio/dist/index.html"}
+        assert built <= {*file.namelist()}
 
 
 def test_the_source_archive_makes_the_same_wheel(wheel: Path, tmp_path: Path) -> None:
