@@ -90,15 +90,19 @@ class MotionPlayer:
     def __len__(self) -> int:
         return self.motion.frame_count
 
-    @cached_property
-    def muscles(self) -> tuple[Muscle | LoftedMuscle | LineMuscle, ...]:
-        """All muscles, in the order of activations."""
-        body = self.body
+    @staticmethod
+    def muscles_of(body: Body) -> tuple[Muscle | LoftedMuscle | LineMuscle, ...]:
+        """All muscles of a body, in the order of activations."""
         return (
             *(() if body.muscles is None else body.muscles.musculature.muscles),
             *(() if body.lofts is None else body.lofts.lofts.muscles),
             *(() if body.lines is None else body.lines.designed),
         )
+
+    @cached_property
+    def muscles(self) -> tuple[Muscle | LoftedMuscle | LineMuscle, ...]:
+        """All muscles, in the order of activations."""
+        return self.muscles_of(self.body)
 
     @cached_property
     def source_activation(self) -> Floats | None:

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ecorche.body.drawn_muscles import DrawnMuscles
+from ecorche.body.frames import Frame
 from ecorche.body.live_frames import LiveFrames
 from ecorche.skeleton.motion import Motion
 from ecorche.studio.document import OpenDocument
@@ -27,11 +28,13 @@ class Moment:
         live: The frames.
         index: Of the frame.
         time: On the motion's clock [s].
+        frame: What is shown of the skin in place of the live frame: what swings was computed ahead.
     """
 
     live: LiveFrames
     index: int
     time: float
+    frame: Frame | None = None
 
 
 @dataclass(eq=False)

@@ -59,6 +59,22 @@ export interface AddVia {
   after: number;
 }
 
+/**
+ * How far what swings is computed.
+ *
+ * Attributes:
+ *     computed: Frames that there are, from the first on.
+ *     possible: Frames that there will be.
+ *     share: How much of the work is done, 0 to 1.
+ *     lines: What is unusual, a sentence each.
+ */
+export interface AheadTold {
+  computed: number;
+  possible: number;
+  share: number;
+  lines: string[];
+}
+
 /** A muscle at one length: share of that at bind, volume [m³], half-axes of the thickest section [m]. */
 export interface AtLengthTold {
   share: number;
@@ -67,9 +83,199 @@ export interface AtLengthTold {
   held: boolean;
 }
 
+/** How the skin follows what lies beneath; None keeps what it says. */
+export interface BodyCouple {
+  gesture?: string | null;
+  type: "body.couple";
+  everywhere?: "plain" | "muscles" | "height_field" | "fascia" | null;
+  intensity?: number | null;
+  stiffness?: number | null;
+  slide?: number | null;
+  contact?: boolean | null;
+}
+
+/** What the rig says about the whole body. */
+export interface BodyGet {
+  type: "body.get";
+}
+
+/** How muscles and skin jiggle as springs; None keeps what it says. */
+export interface BodySprings {
+  gesture?: string | null;
+  type: "body.springs";
+  realtime?: boolean | null;
+  muscularity?: number | null;
+  intensity?: number | null;
+}
+
+/**
+ * What the rig says about the whole body.
+ *
+ * Attributes:
+ *     bulk: How thick muscles are, as modelled 1.
+ *     fat: How fat it is, as modelled 0.
+ *     coupling: How the skin follows what lies beneath.
+ *     regions: The same by region or joint, where it is another.
+ *     intensity: How much of a height field or fascia is shown; None where it is painted.
+ *     stiffness: How strongly it is smoothed; None where it is painted.
+ *     slide: How freely skin slides along itself; None where it is painted.
+ *     contact: Whether skin gives way to skin.
+ *     realtime: Whether springs are made for real time.
+ *     muscularity: Of springs: how thick muscles are.
+ *     swing: Of springs: how much of their motion is shown.
+ *     has_lines: Whether there are muscles that are meshes, which may oscillate.
+ *     skinning: The skinning method the rig names; None for the file's own.
+ */
+export interface BodyTold {
+  bulk: number;
+  fat: number;
+  coupling: "plain" | "muscles" | "height_field" | "fascia";
+  regions: ([string, "plain" | "muscles" | "height_field" | "fascia"])[];
+  intensity: number | null;
+  stiffness: number | null;
+  slide: number | null;
+  contact: boolean;
+  realtime: boolean;
+  muscularity: number;
+  swing: number;
+  has_lines: boolean;
+  skinning: string | null;
+}
+
+/** More or less muscular, leaner or heavier; None keeps what it says. */
+export interface BodyType {
+  gesture?: string | null;
+  type: "body.type";
+  bulk?: number | null;
+  fat?: number | null;
+}
+
 /** Names to choose from. */
 export interface ChoicesTold {
   names: string[];
+}
+
+/** Take its curve from a muscle or group. */
+export interface CurveFree {
+  gesture?: string | null;
+  name: string;
+  type: "motion.free";
+}
+
+/**
+ * How active a muscle or a group is.
+ *
+ * Attributes:
+ *     name: Of the muscle or group.
+ *     samples: How many moments to tell, evenly over the motion.
+ */
+export interface CurveGet {
+  type: "motion.curve";
+  name: string;
+  samples?: number;
+}
+
+/** Give a muscle or group a curve: as few keys as follow its activation. */
+export interface CurveKey {
+  gesture?: string | null;
+  name: string;
+  type: "motion.key";
+}
+
+/**
+ * More or less of the same.
+ *
+ * Attributes:
+ *     gain: So many times.
+ *     seconds: And so much later [s]; earlier below 0.
+ */
+export interface CurveScale {
+  gesture?: string | null;
+  name: string;
+  type: "motion.scale";
+  gain?: number;
+  seconds?: number;
+}
+
+/**
+ * At least so active for a while, eased in and out.
+ *
+ * Attributes:
+ *     begin: From when [s].
+ *     end: To when [s].
+ *     level: Activation, 0 to 1.
+ *     ease: Over how long [s].
+ */
+export interface CurveTense {
+  gesture?: string | null;
+  name: string;
+  type: "motion.tense";
+  begin: number;
+  end: number;
+  level: number;
+  ease?: number;
+}
+
+/**
+ * How active a muscle is through the motion.
+ *
+ * Attributes:
+ *     name: Of the muscle or group.
+ *     keyed: Whether it has a curve; else its keys are what they would be.
+ *     times: Of the keys [s].
+ *     values: Of the keys, 0 to 1.
+ *     by: The group or muscle whose curve it follows, where it has none of its own.
+ */
+export interface CurveTold {
+  name: string;
+  keyed: boolean;
+  times: number[];
+  values: number[];
+  by: string | null;
+}
+
+/**
+ * Take curves from a file in the rig's folder, in place of those there are.
+ *
+ * Attributes:
+ *     file: Its name: .csv, or .sto of OpenSim.
+ */
+export interface CurvesOpen {
+  type: "motion.open_curves";
+  file: string;
+}
+
+/**
+ * Write the curves to a file in the rig's folder, as `ecorche activation` does.
+ *
+ * Attributes:
+ *     file: Its name: .csv, or .sto for OpenSim.
+ */
+export interface CurvesSave {
+  type: "motion.save_curves";
+  file: string;
+}
+
+/**
+ * Put curves in place of those there are: a page that was cut off has kept its own.
+ *
+ * Attributes:
+ *     curves: Times [s] and activations of keys, by muscle or group.
+ */
+export interface CurvesSet {
+  type: "motion.set_curves";
+  curves: Record<string, [number, number][]>;
+}
+
+/**
+ * Take back the last change of curves, or do it again.
+ *
+ * Attributes:
+ *     redo: Whether to do it again.
+ */
+export interface CurvesUndo {
+  type: "motion.undo";
+  redo?: boolean;
 }
 
 /**
@@ -222,6 +428,51 @@ export interface JointTold {
   parent: number;
 }
 
+/**
+ * Add a key; a muscle without a curve gets one first.
+ *
+ * Attributes:
+ *     time: When [s].
+ *     value: Activation, 0 to 1.
+ */
+export interface KeyAdd {
+  gesture?: string | null;
+  name: string;
+  type: "motion.add_key";
+  time: number;
+  value: number;
+}
+
+/**
+ * Delete a key.
+ *
+ * Attributes:
+ *     key: Which.
+ */
+export interface KeyDelete {
+  gesture?: string | null;
+  name: string;
+  type: "motion.delete_key";
+  key: number;
+}
+
+/**
+ * Move a key; it stays between its neighbours.
+ *
+ * Attributes:
+ *     key: Which.
+ *     time: Where to [s].
+ *     value: Activation, 0 to 1.
+ */
+export interface KeyMove {
+  gesture?: string | null;
+  name: string;
+  type: "motion.move_key";
+  key: number;
+  time: number;
+  value: number;
+}
+
 /** What was done, a sentence each, and the muscles that are new or renamed. */
 export interface MadeMuscles {
   lines: string[];
@@ -256,6 +507,135 @@ export interface Mirror {
   type: "muscle.mirror";
   names?: string[];
   side?: "left" | "right" | null;
+}
+
+/**
+ * Compute a little of what swings.
+ *
+ * Attributes:
+ *     seconds: About how long [s].
+ */
+export interface MotionAhead {
+  type: "motion.ahead";
+  seconds?: number;
+}
+
+/** Forget the motion; the pose is shown again. Curves stay. */
+export interface MotionDrop {
+  type: "motion.drop";
+}
+
+/** What this page plays. */
+export interface MotionGet {
+  type: "motion.get";
+}
+
+/**
+ * Load a motion from a file of the person's own, which travels with the message.
+ *
+ * Attributes:
+ *     name: Of the file; its suffix says what it is.
+ *     content: Its bytes in base64.
+ */
+export interface MotionGive {
+  type: "motion.give";
+  name: string;
+  content: string;
+}
+
+/**
+ * Load a motion.
+ *
+ * Attributes:
+ *     file: A file in the rig's folder; None for a clip of the character.
+ *     clip: Which clip, where there are several; None is the first.
+ *     feet: ``directions`` keeps limb directions, ``planted`` keeps the feet in place.
+ *     rate: Frames per second to resample to; None keeps the motion's own.
+ *     limits: Whether joints are kept within their limits; None is what the rig says.
+ */
+export interface MotionLoad {
+  type: "motion.load";
+  file?: string | null;
+  clip?: string | null;
+  feet?: "directions" | "planted";
+  rate?: number | null;
+  limits?: boolean | null;
+}
+
+/** Make the moment that is shown the page's pose, and show that. */
+export interface MotionPoseFromHere {
+  type: "motion.pose_from_here";
+}
+
+/**
+ * Show a moment of the motion.
+ *
+ * Attributes:
+ *     time: Which [s]; beyond its ends it is the first or the last.
+ */
+export interface MotionSeek {
+  type: "motion.seek";
+  time: number;
+}
+
+/**
+ * A motion that is loaded.
+ *
+ * Attributes:
+ *     name: Of the motion.
+ *     source: The file it is from; None for a clip of the character.
+ *     begins: Time of the first frame [s].
+ *     ends: Of the last [s].
+ *     frames: How many there are.
+ *     rate: Frames a second.
+ */
+export interface MotionShown {
+  name: string;
+  source: string | null;
+  begins: number;
+  ends: number;
+  frames: number;
+  rate: number;
+}
+
+/** Choose what swings after the bones. */
+export interface MotionSwing {
+  type: "motion.swing";
+  dynamics: "off" | "oscillation" | "fat" | "springs";
+}
+
+/**
+ * What this page plays.
+ *
+ * Attributes:
+ *     motion: What is loaded; None for nothing.
+ *     shown: Whether it is shown, in place of the pose.
+ *     time: Which moment [s].
+ *     clips: Motions that the character has.
+ *     files: Motions in the folder of the rig.
+ *     dynamics: What swings.
+ *     computed: Of what swings: frames that there are, from the first on.
+ *     possible: Of what swings: frames that there will be.
+ *     share: How much of that work is done, 0 to 1.
+ *     curves: Times [s] and activations of keys, by muscle or group.
+ *     undo: What undoing curves would take back; None for nothing.
+ *     redo: What it would do again; None for nothing.
+ *     lines: What was found or done, a sentence each.
+ */
+export interface MotionTold {
+  motion: MotionShown | null;
+  shown: boolean;
+  time: number;
+  clips: string[];
+  files: string[];
+  dynamics: "off" | "oscillation" | "fat" | "springs";
+  computed: number;
+  possible: number;
+  share: number;
+  curves: Record<string, [number, number][]>;
+  undo: string | null;
+  redo: string | null;
+  lines: string[];
 }
 
 /**
@@ -552,6 +932,18 @@ export interface SetWrap {
 }
 
 /**
+ * A moment that was sought.
+ *
+ * Attributes:
+ *     time: Where that is [s].
+ *     waits: Whether what swings is not computed that far, and is left out.
+ */
+export interface SoughtTold {
+  time: number;
+  waits: boolean;
+}
+
+/**
  * What a spindle alone has.
  *
  * Attributes:
@@ -654,10 +1046,34 @@ export interface WrapTold {
 
 /** What may be asked, and what it is answered with. */
 export interface Requests {
+  "body.couple": { request: BodyCouple; reply: Done };
+  "body.get": { request: BodyGet; reply: BodyTold };
+  "body.springs": { request: BodySprings; reply: Done };
+  "body.type": { request: BodyType; reply: Done };
   "document.get": { request: DocumentGet; reply: DocumentTold };
   "document.redo": { request: DocumentRedo; reply: Done };
   "document.save": { request: DocumentSave; reply: Done };
   "document.undo": { request: DocumentUndo; reply: Done };
+  "motion.add_key": { request: KeyAdd; reply: MotionTold };
+  "motion.ahead": { request: MotionAhead; reply: AheadTold };
+  "motion.curve": { request: CurveGet; reply: CurveTold & { arrays: { times?: Float32Array; activation?: Float32Array; source?: Float32Array } } };
+  "motion.delete_key": { request: KeyDelete; reply: MotionTold };
+  "motion.drop": { request: MotionDrop; reply: MotionTold };
+  "motion.free": { request: CurveFree; reply: MotionTold };
+  "motion.get": { request: MotionGet; reply: MotionTold };
+  "motion.give": { request: MotionGive; reply: MotionTold };
+  "motion.key": { request: CurveKey; reply: MotionTold };
+  "motion.load": { request: MotionLoad; reply: MotionTold };
+  "motion.move_key": { request: KeyMove; reply: MotionTold };
+  "motion.open_curves": { request: CurvesOpen; reply: MotionTold };
+  "motion.pose_from_here": { request: MotionPoseFromHere; reply: MotionTold };
+  "motion.save_curves": { request: CurvesSave; reply: MotionTold };
+  "motion.scale": { request: CurveScale; reply: MotionTold };
+  "motion.seek": { request: MotionSeek; reply: SoughtTold };
+  "motion.set_curves": { request: CurvesSet; reply: MotionTold };
+  "motion.swing": { request: MotionSwing; reply: MotionTold };
+  "motion.tense": { request: CurveTense; reply: MotionTold };
+  "motion.undo": { request: CurvesUndo; reply: MotionTold };
   "muscle.add_between": { request: AddBetween; reply: MadeMuscles };
   "muscle.add_mesh": { request: AddMesh; reply: MadeMuscles };
   "muscle.add_template": { request: AddFromTemplate; reply: MadeMuscles };

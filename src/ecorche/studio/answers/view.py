@@ -65,7 +65,7 @@ def frame(session: Session, asked: ViewFrame) -> WithArrays:
         bulge = body.bulge(active)
         arrays["payload"] = packed_payload(moved[None], bulge[None]).view(np.float32)
     else:
-        shown = live[index]
+        shown = moment.frame or live[index]
         arrays["points"], arrays["normals"] = joined_points(shown), joined_normals(shown)
     if asked.muscles and session.drawn(moment).surfaces.vertex_count:
         arrays["muscles"] = session.drawn(moment).points(index, shown)
@@ -138,8 +138,11 @@ def _weights(session: Session, moment: Moment, asked: ViewFrame) -> Floats:
 
 
 def playable(session: Session, moment: Moment) -> bool:
-    """Whether the vertex program plays a moment: it knows joints and activation, and nothing of blend shapes."""
+    """Whether the vertex program plays a moment: it knows joints and activation, no blend shapes and nothing
+    that swings."""
     live = moment.live
+    if moment.frame is not None:
+        return False
     if live.body is not session.scene.body or live.posed is not None or session.scene.program[0] is None:
         return False
     return not any(weights[moment.index] for weights in live.motion.morph_weights.values())

@@ -5,10 +5,10 @@
 
 from __future__ import annotations
 
-from ecorche.studio.messages import document, muscles, view
+from ecorche.studio.messages import body, document, motion, muscles, view
 from ecorche.studio.messages.base import Event, Request
 
-_AREAS = (document, muscles, view)
+_AREAS = (body, document, motion, muscles, view)
 
 REQUESTS: dict[str, type[Request]] = {kind.named(): kind for area in _AREAS for kind in area.REQUESTS}
 """What a page may ask, by its ``type``."""

@@ -1,4 +1,6 @@
 import type { ComponentType } from "react";
+import { BodyPanel } from "./body/body.js";
+import { Timeline } from "./motion/timeline.js";
 import { ViewPanel } from "./view/view.js";
 
 /** A panel: where it stands, and what it is called. */
@@ -12,10 +14,11 @@ export interface Panel {
 /** Panels on the right, one at a time. */
 export const PANELS: readonly Panel[] = [
   { id: "view", title: "View", hint: "Layers, colours and the camera", Component: ViewPanel },
+  { id: "body", title: "Body", hint: "Body type, coupling of the skin, and how flesh swings", Component: BodyPanel },
 ];
 
 /** Panels along the bottom, one above another. */
-export const BOTTOM: readonly ComponentType[] = [];
+export const BOTTOM: readonly ComponentType[] = [Timeline];
 
 /** What stands in the bar beside the file's name. */
 export const BAR: readonly ComponentType[] = [];

@@ -140,6 +140,15 @@ export class Viewport {
     else this.#frameBox(box.expandByScalar(0.25 * box.getSize(new Vector3()).length()), this.camera.position.clone().sub(this.controls.target));
   }
 
+  /** Camera and what it looks at, moved alike [m]. */
+  moveAlong(x: number, y: number, z: number): void {
+    if (x === 0 && y === 0 && z === 0) return;
+    const way = new Vector3(x, y, z);
+    this.controls.target.add(way);
+    this.camera.position.add(way);
+    this.redraw();
+  }
+
   look(from: "front" | "side" | "back"): void {
     const directions = { front: new Vector3(0, 0, 1), side: new Vector3(1, 0, 0), back: new Vector3(0, 0, -1) };
     this.frameAll(directions[from]);
