@@ -1,4 +1,4 @@
-"""The studio's motion: loaded, scrubbed, played, with curves by keys, side by side, and what swings; the body."""
+"""The studio's motion: loaded, scrubbed, played, curves by keys, side by side, what swings; and the body."""
 
 from __future__ import annotations
 
