@@ -375,16 +375,6 @@ export interface EndGiven {
 }
 
 /**
- * Find the muscles that show in the skin, in some regions or (None) everywhere, beside those there
- * are.
- */
-export interface FindMuscles {
-  gesture?: string | null;
-  type: "muscle.find";
-  regions?: string[] | null;
-}
-
-/**
  * The fat that can move, region by region.
  *
  * Attributes:
@@ -396,6 +386,16 @@ export interface FatTold {
   revision: number;
   regions: string[];
   notes: string[];
+}
+
+/**
+ * Find the muscles that show in the skin, in some regions or (None) everywhere, beside those there
+ * are.
+ */
+export interface FindMuscles {
+  gesture?: string | null;
+  type: "muscle.find";
+  regions?: string[] | null;
 }
 
 /**
@@ -832,11 +832,6 @@ export interface SceneTold {
   bones: [string, string][];
 }
 
-/** The fat; it is made when it is first asked for, which takes seconds. */
-export interface ViewFat {
-  type: "view.fat";
-}
-
 /** Change whose skin a muscle moves; None leaves a field, a radius of 0 is as the muscle is thick. */
 export interface SetInfluence {
   gesture?: string | null;
@@ -970,6 +965,11 @@ export interface SpindleTold {
 /** The template's muscles that this character can have and does not. */
 export interface TemplateGet {
   type: "muscle.template";
+}
+
+/** The fat; it is made when it is first asked for, which takes seconds. */
+export interface ViewFat {
+  type: "view.fat";
 }
 
 /**
