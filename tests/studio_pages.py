@@ -40,7 +40,7 @@ class Server:
     def __init__(self, *arguments: object, environment: dict[str, str] | None = None) -> None:
         command = [sys.executable, "-m", "ecorche", "studio", *map(str, arguments)]
         if "--port" not in command:
-            command += ["--port", "0"]
+            command += ["--port", "0"]  # any that is free
         self.process = subprocess.Popen(
             [*command, "--no-browser"],
             stdout=subprocess.PIPE,
