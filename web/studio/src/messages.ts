@@ -75,12 +75,64 @@ export interface AheadTold {
   lines: string[];
 }
 
+/**
+ * One of a joint's own angles [degrees].
+ *
+ * Attributes:
+ *     name: As its model calls it.
+ *     degrees: What it is now.
+ *     low, high: Its range at the joint's other angles.
+ */
+export interface AngleTold {
+  name: string;
+  degrees: number;
+  low: number;
+  high: number;
+}
+
+/**
+ * The range of an angle as an arc in the world [m].
+ *
+ * Attributes:
+ *     angle: Its name.
+ *     low, high, now: In degrees.
+ *     centre: Of the arc.
+ *     points: From the lowest to the highest angle.
+ *     zero, needle: Where the angle is zero, and where it is now.
+ *     beyond: Whether it is beyond its range.
+ */
+export interface ArcTold {
+  angle: string;
+  low: number;
+  high: number;
+  now: number;
+  centre: [number, number, number];
+  points: [number, number, number][];
+  zero: [number, number, number];
+  needle: [number, number, number];
+  beyond: boolean;
+}
+
 /** A muscle at one length: share of that at bind, volume [m³], half-axes of the thickest section [m]. */
 export interface AtLengthTold {
   share: number;
   volume: number;
   half_axes: [number, number];
   held: boolean;
+}
+
+/** A limb that points in a direction and twists about itself. */
+export interface BallAndSocketSpec {
+  model: "ball_and_socket";
+  anatomical_frame: [number, number, number, number];
+  canonical_offset: [number, number, number, number];
+  limits: BallLimits;
+}
+
+/** The directions a limb may point in, and how far it may twist in each. */
+export interface BallLimits {
+  polygon: [number, number, number][];
+  twist_keys: [number, number, number, number][];
 }
 
 /** How the skin follows what lies beneath; None keeps what it says. */
@@ -148,6 +200,22 @@ export interface BodyType {
   type: "body.type";
   bulk?: number | null;
   fat?: number | null;
+}
+
+/**
+ * A joint that a motion takes beyond its limits.
+ *
+ * Attributes:
+ *     joint: Its name.
+ *     spans: First and last time of each stretch [s].
+ *     worst: By how far at worst [degrees].
+ *     at: When [s].
+ */
+export interface BrokenTold {
+  joint: string;
+  spans: [number, number][];
+  worst: number;
+  at: number;
 }
 
 /** Names to choose from. */
@@ -414,6 +482,190 @@ export interface FrameTold {
   seconds: number;
 }
 
+/** How far a hinge bends [degrees]. */
+export interface HingeLimits {
+  range: [number, number];
+  play: number;
+}
+
+/** One more corner, in the middle of the side that begins at a corner. */
+export interface JointAddCorner {
+  gesture?: string | null;
+  joint: string;
+  preview?: boolean;
+  type: "joint.add_corner";
+  side: number;
+}
+
+/** An axis of the frame along a segment. */
+export interface JointAlign {
+  gesture?: string | null;
+  joint: string;
+  preview?: boolean;
+  type: "joint.align";
+  axis: "x" | "y" | "z" | "-x" | "-y" | "-z";
+  segment: "parent" | "child";
+}
+
+/**
+ * A corner of the polygon elsewhere.
+ *
+ * Attributes:
+ *     corner: Its number.
+ *     to: Towards a point of the world [m]; or
+ *     swing: about x and y [degrees].
+ */
+export interface JointCorner {
+  gesture?: string | null;
+  joint: string;
+  preview?: boolean;
+  type: "joint.corner";
+  corner: number;
+  to?: [number, number, number] | null;
+  swing?: [number, number] | null;
+}
+
+/** Another anatomical frame, as it lies in the world in what is shown, xyzw. */
+export interface JointFrame {
+  gesture?: string | null;
+  joint: string;
+  preview?: boolean;
+  type: "joint.frame";
+  frame: [number, number, number, number];
+}
+
+/** How a joint stands. */
+export interface JointGet {
+  type: "joint.get";
+  joint: string;
+}
+
+/** The joint's model to the joint on the other side. */
+export interface JointMirror {
+  gesture?: string | null;
+  joint: string;
+  preview?: boolean;
+  type: "joint.mirror";
+}
+
+/**
+ * How a joint stands in what the page shows.
+ *
+ * Attributes:
+ *     joint: Its name.
+ *     canonical: Its H-Anim name; None where it has none.
+ *     partner: The joint on the other side; None in the middle.
+ *     origin: Whether its model is the rig's own or a human's; None without a model.
+ *     values: The model as the rig file holds it.
+ *     offset: The canonical offset as turns about left, up and forward [degrees].
+ *     swings: Corners of the polygon as swings about x and y [degrees].
+ *     angles: Its own angles.
+ *     turns: Its rotation as turns about left, up and forward, from the standing pose [degrees].
+ *     beyond: How far it is beyond its limits [degrees].
+ *     limits: What to draw of them; None without a model.
+ */
+export interface JointNow {
+  joint: string;
+  canonical: string | null;
+  partner: string | null;
+  origin: "rig" | "human" | null;
+  values: RevoluteSpec | KneeSpec | SwingSpec | BallAndSocketSpec | null;
+  offset: [number, number, number] | null;
+  swings: [number, number][];
+  angles: AngleTold[];
+  turns: [number, number, number];
+  beyond: number;
+  limits: LimitsTold | null;
+}
+
+/**
+ * Another canonical pose.
+ *
+ * Attributes:
+ *     turns: About left, up and forward [degrees]; None takes what is shown.
+ *     carry: Whether the frame turns along.
+ */
+export interface JointOffset {
+  gesture?: string | null;
+  joint: string;
+  preview?: boolean;
+  type: "joint.offset";
+  turns?: [number, number, number] | null;
+  carry?: boolean;
+}
+
+/**
+ * A model copied from a joint.
+ *
+ * Attributes:
+ *     model: The copy.
+ *     limits_only: Keep the joint's own frame and offset.
+ *     mirror: Take the mirror image.
+ */
+export interface JointPaste {
+  gesture?: string | null;
+  joint: string;
+  preview?: boolean;
+  type: "joint.paste";
+  model: RevoluteSpec | KneeSpec | SwingSpec | BallAndSocketSpec;
+  limits_only?: boolean;
+  mirror?: boolean;
+}
+
+/**
+ * Turn a joint, by one of the three; the limb stops at its limits, if they are kept.
+ *
+ * Attributes:
+ *     joint: Its name.
+ *     angles: Some of its own angles [degrees].
+ *     turns: About left, up and forward, from the standing pose [degrees].
+ *     turn: About axes of the world, xyzw, from where it was when the gesture began.
+ *     limits: Whether they are kept.
+ *     gesture: All turns of one gesture begin at the same pose.
+ */
+export interface JointPose {
+  type: "joint.pose";
+  joint: string;
+  angles?: Record<string, number> | null;
+  turns?: [number, number, number] | null;
+  turn?: [number, number, number, number] | null;
+  limits?: boolean;
+  gesture?: string | null;
+}
+
+/** Other ranges and angles of the limits [degrees]: two numbers for a range, one for an angle. */
+export interface JointRanges {
+  gesture?: string | null;
+  joint: string;
+  preview?: boolean;
+  type: "joint.ranges";
+  values: Record<string, [number, number] | number>;
+}
+
+/** One corner less. */
+export interface JointRemoveCorner {
+  gesture?: string | null;
+  joint: string;
+  preview?: boolean;
+  type: "joint.remove_corner";
+  corner: number;
+}
+
+/** No model of its own any more: a human's, where it is known by name. */
+export interface JointReset {
+  gesture?: string | null;
+  joint: string;
+  preview?: boolean;
+  type: "joint.reset";
+}
+
+/** One joint, or all below it too, back to bind. */
+export interface JointRest {
+  type: "joint.rest";
+  joint: string;
+  below?: boolean;
+}
+
 /**
  * A joint of the character.
  *
@@ -426,6 +678,45 @@ export interface JointTold {
   name: string;
   canonical: string | null;
   parent: number;
+}
+
+/**
+ * How the joint stands now.
+ *
+ * Attributes:
+ *     now: The joint.
+ *     held: By how far it was held back at its limits [degrees]; zero where it was not.
+ *     lines: What was done, a sentence each.
+ */
+export interface JointTurned {
+  now: JointNow;
+  held: number;
+  lines: string[];
+}
+
+/**
+ * A key of the twist: swing x, swing y, lowest and highest twist [degrees].
+ *
+ * Attributes:
+ *     key: Its number; None for one more.
+ *     values: None takes it away.
+ */
+export interface JointTwistKey {
+  gesture?: string | null;
+  joint: string;
+  preview?: boolean;
+  type: "joint.twist_key";
+  key: number | null;
+  values: [number, number, number, number] | null;
+}
+
+/** Another type; frame and limits are kept as far as it can hold them. */
+export interface JointType {
+  gesture?: string | null;
+  joint: string;
+  preview?: boolean;
+  type: "joint.type";
+  model: "revolute" | "knee" | "swing" | "ball_and_socket";
 }
 
 /**
@@ -471,6 +762,74 @@ export interface KeyMove {
   key: number;
   time: number;
   value: number;
+}
+
+/** How far a knee bends, and how far it twists when bent [degrees]. */
+export interface KneeLimits {
+  flexion: [number, number];
+  twist: [number, number];
+  narrowing: number;
+  play: number;
+}
+
+/** A hinge that also twists when bent. */
+export interface KneeSpec {
+  model: "knee";
+  anatomical_frame: [number, number, number, number];
+  canonical_offset: [number, number, number, number];
+  limits: KneeLimits;
+}
+
+/**
+ * Where limits are broken, the worst joint first.
+ *
+ * Attributes:
+ *     motion: The motion's name; None where a pose was judged.
+ *     judged: How many joints have limits.
+ *     rows: The joints beyond them.
+ */
+export interface LimitsBroken {
+  motion: string | null;
+  judged: number;
+  rows: BrokenTold[];
+}
+
+/** Where the motion that is shown, or the pose, breaks limits. */
+export interface LimitsCheck {
+  type: "limits.check";
+}
+
+/** Whether motion is kept within the limits, in bakes too. */
+export interface LimitsKeep {
+  gesture?: string | null;
+  type: "limits.keep";
+  kept: boolean;
+}
+
+/**
+ * What to draw of a joint's limits in the world [m].
+ *
+ * Attributes:
+ *     centre: The joint.
+ *     radius: Of the sphere of directions.
+ *     frame: The anatomical frame, xyzw.
+ *     canonical, limb: Where the limb points in the canonical pose and now, unit directions.
+ *     inside: Whether it may point there.
+ *     corners: Of the polygon on the sphere; none for hinges.
+ *     border: Its sides, closed.
+ *     bend, twist: Arcs of the angles that have one.
+ */
+export interface LimitsTold {
+  centre: [number, number, number];
+  radius: number;
+  frame: [number, number, number, number];
+  canonical: [number, number, number];
+  limb: [number, number, number];
+  inside: boolean;
+  corners: [number, number, number][];
+  border: [number, number, number][];
+  bend: ArcTold | null;
+  twist: ArcTold | null;
 }
 
 /** What was done, a sentence each, and the muscles that are new or renamed. */
@@ -774,6 +1133,69 @@ export interface PickTold {
   distance: number | null;
 }
 
+/** Pose files beside the rig. */
+export interface PoseList {
+  type: "pose.list";
+}
+
+/** Take the pose of a file beside the rig. */
+export interface PoseLoad {
+  type: "pose.load";
+  name: string;
+}
+
+/** Take the pose in the text of a pose file from elsewhere. */
+export interface PoseRead {
+  type: "pose.read";
+  name: string;
+  text: string;
+}
+
+/**
+ * Write what is shown to a pose file beside the rig.
+ *
+ * Attributes:
+ *     name: Of the file, without its suffix.
+ *     replace: Whether one of that name may be overwritten.
+ */
+export interface PoseSave {
+  type: "pose.save";
+  name: string;
+  replace?: boolean;
+}
+
+/** All joints to the standing pose, from which turns are counted. */
+export interface PoseStand {
+  type: "pose.stand";
+}
+
+/**
+ * A pose as the text of a pose file.
+ *
+ * Attributes:
+ *     text: Of the file.
+ *     lines: What it does not say, a sentence each.
+ */
+export interface PoseText {
+  text: string;
+  lines: string[];
+}
+
+/** All joints within their limits. */
+export interface PoseWithin {
+  type: "pose.within";
+}
+
+/** What is shown as the text of a pose file, to keep it elsewhere. */
+export interface PoseWrite {
+  type: "pose.write";
+}
+
+/** Pose files beside the rig, without their suffix; None where the rig has no folder yet. */
+export interface PosesTold {
+  names: string[] | null;
+}
+
 /**
  * The vertex program of this revision, for a page that runs it by itself.
  *
@@ -814,6 +1236,14 @@ export interface Rename {
   type: "muscle.rename";
   name: string;
   to: string;
+}
+
+/** A hinge: one angle about z. */
+export interface RevoluteSpec {
+  model: "revolute";
+  anatomical_frame: [number, number, number, number];
+  canonical_offset: [number, number, number, number];
+  limits: HingeLimits;
 }
 
 /**
@@ -962,6 +1392,20 @@ export interface SpindleTold {
   outward: [number, number, number];
 }
 
+/** The directions a limb may point in. */
+export interface SwingLimits {
+  polygon: [number, number, number][];
+  play: number;
+}
+
+/** A limb that points in a direction and does not twist. */
+export interface SwingSpec {
+  model: "swing";
+  anatomical_frame: [number, number, number, number];
+  canonical_offset: [number, number, number, number];
+  limits: SwingLimits;
+}
+
 /** The template's muscles that this character can have and does not. */
 export interface TemplateGet {
   type: "muscle.template";
@@ -1054,6 +1498,23 @@ export interface Requests {
   "document.redo": { request: DocumentRedo; reply: Done };
   "document.save": { request: DocumentSave; reply: Done };
   "document.undo": { request: DocumentUndo; reply: Done };
+  "joint.add_corner": { request: JointAddCorner; reply: JointTurned };
+  "joint.align": { request: JointAlign; reply: JointTurned };
+  "joint.corner": { request: JointCorner; reply: JointTurned };
+  "joint.frame": { request: JointFrame; reply: JointTurned };
+  "joint.get": { request: JointGet; reply: JointTurned };
+  "joint.mirror": { request: JointMirror; reply: JointTurned };
+  "joint.offset": { request: JointOffset; reply: JointTurned };
+  "joint.paste": { request: JointPaste; reply: JointTurned };
+  "joint.pose": { request: JointPose; reply: JointTurned };
+  "joint.ranges": { request: JointRanges; reply: JointTurned };
+  "joint.remove_corner": { request: JointRemoveCorner; reply: JointTurned };
+  "joint.reset": { request: JointReset; reply: JointTurned };
+  "joint.rest": { request: JointRest; reply: JointTurned };
+  "joint.twist_key": { request: JointTwistKey; reply: JointTurned };
+  "joint.type": { request: JointType; reply: JointTurned };
+  "limits.check": { request: LimitsCheck; reply: LimitsBroken };
+  "limits.keep": { request: LimitsKeep; reply: Done };
   "motion.add_key": { request: KeyAdd; reply: MotionTold };
   "motion.ahead": { request: MotionAhead; reply: AheadTold };
   "motion.curve": { request: CurveGet; reply: CurveTold & { arrays: { times?: Float32Array; activation?: Float32Array; source?: Float32Array } } };
@@ -1097,6 +1558,13 @@ export interface Requests {
   "muscle.thickness": { request: SetThickness; reply: Done };
   "muscle.volume": { request: VolumeGet; reply: VolumeTold };
   "muscle.wrap": { request: SetWrap; reply: Done };
+  "pose.list": { request: PoseList; reply: PosesTold };
+  "pose.load": { request: PoseLoad; reply: Done };
+  "pose.read": { request: PoseRead; reply: Done };
+  "pose.save": { request: PoseSave; reply: Done };
+  "pose.stand": { request: PoseStand; reply: Done };
+  "pose.within": { request: PoseWithin; reply: Done };
+  "pose.write": { request: PoseWrite; reply: PoseText };
   "view.activate": { request: ActivationSet; reply: Done };
   "view.fat": { request: ViewFat; reply: FatTold & { arrays: { triangles?: Uint32Array } } };
   "view.frame": { request: ViewFrame; reply: FrameTold & { arrays: { points?: Float32Array; normals?: Float32Array; plain?: Float32Array; plain_normals?: Float32Array; muscles?: Float32Array; fat?: Float32Array; activation?: Float32Array; joints?: Float32Array; values?: Float32Array; payload?: Float32Array } } };

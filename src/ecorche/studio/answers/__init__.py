@@ -3,10 +3,18 @@ cannot do."""
 
 from __future__ import annotations
 
-from ecorche.studio.answers import body, document, motion, muscles, view
+from ecorche.studio.answers import body, document, joints, motion, muscles, poses, view
 from ecorche.studio.answers.table import Answer, Answers
 
-_AREAS: tuple[Answers, ...] = (body.ANSWERS, document.ANSWERS, motion.ANSWERS, muscles.ANSWERS, view.ANSWERS)
+_AREAS: tuple[Answers, ...] = (
+    body.ANSWERS,
+    document.ANSWERS,
+    joints.ANSWERS,
+    motion.ANSWERS,
+    muscles.ANSWERS,
+    poses.ANSWERS,
+    view.ANSWERS,
+)
 
 ANSWERS: dict[str, Answer] = {kind.named(): answer for area in _AREAS for kind, answer in area.items()}
 """What answers a request, by its ``type``."""

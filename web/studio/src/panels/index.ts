@@ -1,6 +1,7 @@
 import type { ComponentType } from "react";
 import { BodyPanel } from "./body/body.js";
 import { Timeline } from "./motion/timeline.js";
+import { JointsPanel } from "./joints/joints.js";
 import { ViewPanel } from "./view/view.js";
 
 /** A panel: where it stands, and what it is called. */
@@ -15,6 +16,7 @@ export interface Panel {
 export const PANELS: readonly Panel[] = [
   { id: "view", title: "View", hint: "Layers, colours and the camera", Component: ViewPanel },
   { id: "body", title: "Body", hint: "Body type, coupling of the skin, and how flesh swings", Component: BodyPanel },
+  { id: "joints", title: "Joints", hint: "Pose joints, edit their types and limits", Component: JointsPanel },
 ];
 
 /** Panels along the bottom, one above another. */

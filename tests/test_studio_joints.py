@@ -1,0 +1,48 @@
+"""The joint editor of the studio, in a real browser: limbs that stop, corners that are dragged, poses in files."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from conftest import Command
+from studio_pages import served, visited
+
+
+@pytest.fixture(scope="module")
+def folder(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("studio")
+    shutil.copy(data / "human/male_muscular_mixamo.glb", made / "man.glb")
+    return made
+
+
+def test_joints_are_posed_and_their_limits_edited(ecorche: Command, folder: Path) -> None:
+    ecorche("rig", folder / "man.glb", "--muscles", "none", "-o", folder / "man.ecorche")
+    joint, elbow = "mixamorig:LeftArm", "mixamorig:LeftForeArm"
+    out = os.environ.get("ECORCHE_PICTURES")
+    with served(folder / "man.ecorche") as server:
+        given = {"joint": joint, "elbow": elbow, "out": None if out is None else str(Path(out) / "joints")}
+        seen = visited("joints", server, folder, given)
+    # the slider ends beyond the limit, and the elbow stops at it
+    assert seen["asked"] > seen["flexion"]["high"] + 20
+    assert seen["flexion"]["degrees"] == pytest.approx(seen["flexion"]["high"], abs=1e-6)
+    short = seen["asked"] - seen["flexion"]["high"]
+    assert seen["held"] == f"Stopped at its limit, {short:.1f}° short"
+    assert seen["moved"] > 0.1
+    assert seen["beyond"] == pytest.approx(short, abs=1e-6)
+    # the pose came back from its file
+    assert (folder / "bent.pose").is_file()
+    assert seen["between"] < 60.0
+    assert seen["loaded"] == pytest.approx(seen["flexion"]["high"], abs=1e-5)
+    # one corner was moved, by some degrees, and undo put it back
+    moved = [corner for corner, degrees in enumerate(seen["corners"]) if degrees > 1e-6]
+    assert moved == [seen["corner"]]
+    assert 2.0 < seen["corners"][seen["corner"]] < 60.0
+    assert seen["chosen"] == f"Corner {seen['corner']}"
+    assert seen["undone"] < 1e-9
+    assert seen["origin"] == ["human", "own"]
+    assert (seen["model"], seen["again"]) == ("swing", "ball_and_socket")
+    assert seen["judged"].startswith("This pose is within all limits of")
