@@ -1,4 +1,4 @@
-"""The joint editor of the studio, in a real browser: limbs that stop, corners that are dragged, poses in files."""
+"""The joint editor of the studio, in a real browser: limbs that stop, corners dragged, poses in files."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from conftest import Command
+from ecorche.body.rig import create_rig
+from ecorche.document.files import write_rig
+from ecorche.io.formats import read_character
 from studio_pages import served, visited
 
 
@@ -16,11 +18,13 @@ from studio_pages import served, visited
 def folder(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = tmp_path_factory.mktemp("studio")
     shutil.copy(data / "human/male_muscular_mixamo.glb", made / "man.glb")
+    character = read_character(made / "man.glb")
+    rig = create_rig(character, made / "man.glb", made / "man.ecorche", muscles=False)
+    write_rig(made / "man.ecorche", rig)
     return made
 
 
-def test_joints_are_posed_and_their_limits_edited(ecorche: Command, folder: Path) -> None:
-    ecorche("rig", folder / "man.glb", "--muscles", "none", "-o", folder / "man.ecorche")
+def test_joints_are_posed_and_their_limits_edited(folder: Path) -> None:
     joint, elbow = "mixamorig:LeftArm", "mixamorig:LeftForeArm"
     out = os.environ.get("ECORCHE_PICTURES")
     with served(folder / "man.ecorche") as server:

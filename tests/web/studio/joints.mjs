@@ -36,13 +36,13 @@ export default async function joints(page, { joint, elbow, out }, tools) {
   await shot("elbow");
 
   // without limits it goes on, and is told to be beyond
-  await page.getByText("Stop at limits").click();
+  await page.getByLabel("Stop at limits").click();
   await flexion.focus();
   await flexion.press("End");
   await page.getByTestId("beyond").waitFor();
   seen.beyond = (await now(elbow)).beyond;
   await shot("beyond");
-  await page.getByText("Stop at limits").click();
+  await page.getByLabel("Stop at limits").click();
   await page.getByRole("button", { name: "Within limits" }).click();
   await page.getByTestId("beyond").waitFor({ state: "detached" });
 
@@ -95,7 +95,7 @@ export default async function joints(page, { joint, elbow, out }, tools) {
   // its type, its origin, and back
   await part("Model");
   seen.origin = [await page.getByTestId("origin").textContent()];
-  await page.getByRole("textbox", { name: "Type" }).click();
+  await page.getByPlaceholder("None: it turns freely").click();
   await page.getByRole("option", { name: /^Swing/ }).click();
   await page.getByTestId("origin").getByText("own").waitFor();
   seen.origin.push(await page.getByTestId("origin").textContent());
@@ -106,6 +106,7 @@ export default async function joints(page, { joint, elbow, out }, tools) {
   seen.again = (await now(joint)).values.model;
 
   await part("Check");
+  await page.waitForFunction(() => document.querySelector("[data-testid=judged]").textContent !== "…");
   seen.judged = await page.getByTestId("judged").textContent();
   await shot("check");
   return seen;

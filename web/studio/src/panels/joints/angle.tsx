@@ -34,6 +34,7 @@ export function Angle(props: {
         max={most}
         step={0.5}
         label={null}
+        startPointValue={Math.min(Math.max(0, least), most)}
         {...(beyond ? { color: "red" } : {})}
         thumbLabel={`${label} [degrees]`}
         marks={range === null ? [{ value: 0 }] : [{ value: range[0] }, { value: range[1] }]}

@@ -35,12 +35,12 @@ export class LimitLayer implements ViewLayer {
     const limits = joint?.limits ?? null;
     if (limits === null) return;
     const centre = new Vector3(...limits.centre);
-    const thick = 0.011 * limits.radius;
+    const thick = 0.02 * limits.radius;
     const towards = (direction: readonly [number, number, number], far: number): Vector3 =>
       new Vector3(...direction).multiplyScalar(far * limits.radius).add(centre);
     if (limits.border.length > 0) {
       const border = limits.border.map((at) => new Vector3(...at));
-      this.#fan(centre, border, limits.inside ? LIMIT : BEYOND, 0.13);
+      this.#fan(centre, border, limits.inside ? LIMIT : BEYOND, 0.2);
       this.#tube(border, thick, limits.inside ? LIMIT : BEYOND);
     }
     if (limits.bend !== null) this.#arc(limits.bend, thick, LIMIT, true);
@@ -67,7 +67,7 @@ export class LimitLayer implements ViewLayer {
     const points = arc.points.map((at) => new Vector3(...at));
     const shown = arc.beyond ? BEYOND : colour;
     if (points.length > 1) {
-      if (filled) this.#fan(centre, points, shown, 0.2);
+      if (filled) this.#fan(centre, points, shown, 0.28);
       this.#tube(points, thick, shown);
     }
     this.#line(centre, new Vector3(...arc.zero), 0.5 * thick, QUIET);

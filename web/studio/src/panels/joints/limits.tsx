@@ -116,8 +116,15 @@ function Keys({ joint, keys }: { joint: string; keys: readonly [number, number, 
     <>
       <Divider label="How far it may twist" labelPosition="left" />
       <Text fz="xs" c="dimmed">
-        At swing x and y: least and greatest twist. Between keys it is interpolated.
+        At a swing about x and y: the least and the greatest twist. Between keys it is interpolated.
       </Text>
+      <Group gap={4} wrap="nowrap">
+        {["swing x", "swing y", "least", "greatest"].map((title) => (
+          <Text key={title} fz="xs" c="dimmed" w={66}>
+            {title}
+          </Text>
+        ))}
+      </Group>
       {keys.map((key, number) => (
         // rows are told apart by what they hold: keys have no names
         <Group key={`${number} ${key.join()}`} gap={4} wrap="nowrap">

@@ -52,7 +52,7 @@ function cornersOf({ joint, limits }: JointNow, chosen: number | null): Handles 
     id: `corner-${corner}`,
     position,
     colour: corner === chosen ? 0xffffff : 0xffa03a,
-    size: corner === chosen ? 1.15 : 0.85,
+    size: corner === chosen ? 0.95 : 0.7,
     onClick: () => useJoints.getState().set({ corner }),
     onDrag: (to, phase) => {
       useJoints.getState().set({ corner });
