@@ -14,7 +14,7 @@ from ecorche.body.character import Character, SkinnedMesh
 from ecorche.document.files import Rig
 from ecorche.skeleton.naming.recognise import Naming
 from ecorche.skeleton.skeleton import Skeleton
-from ecorche.skin.weights import SkinWeights, weights_from_table
+from ecorche.skin.weights import SkinWeights, one_joint_each, weights_from_table
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -119,7 +119,7 @@ def _fixed_meshes(character: Character, rig: Rig | None) -> tuple[SkinnedMesh, .
     found = [
         mesh
         for mesh in character.meshes
-        if mesh is not body and mesh.weights is not None and bool((np.diff(mesh.weights.starts) == 1).all())
+        if mesh is not body and mesh.weights is not None and one_joint_each(mesh.weights)
     ]
     on = {
         int(joint) for mesh in found if mesh.weights is not None for joint in np.unique(mesh.weights.joints)

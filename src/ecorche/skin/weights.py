@@ -70,6 +70,11 @@ def is_rigid(weights: SkinWeights) -> bool:
     return bool((weights.joints == weights.joints[:1]).all())
 
 
+def one_joint_each(weights: SkinWeights) -> bool:
+    """Whether every vertex follows one joint alone, as those of bones do."""
+    return bool((np.diff(weights.starts) == 1).all())
+
+
 def weights_from_table(
     joints: npt.ArrayLike, weights: npt.ArrayLike, joint_count: int, where: object
 ) -> SkinWeights:

@@ -21,6 +21,7 @@ from ecorche.errors import EcorcheError
 from ecorche.io.gltf.geometry import first_corners, geometry_of
 from ecorche.render.tissue_colours import TissueColours
 from ecorche.skin.smoothing import has_corner_normals
+from ecorche.skin.weights import one_joint_each
 from ecorche.studio.messages.view import MeshTold, MuscleSurfaceTold, SceneTold
 
 if TYPE_CHECKING:
@@ -157,6 +158,7 @@ def skin_arrays(body: Body) -> SkinArrays:
             MeshTold(
                 name=mesh.name,
                 body=mesh.name == main,
+                solid=mesh.name != main and mesh.weights is not None and one_joint_each(mesh.weights),
                 colour=colours[0][:3] if colours else (0.8, 0.8, 0.8),
                 points=(first_point, count),
                 normals=(first_normal, normals),

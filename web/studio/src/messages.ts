@@ -844,6 +844,7 @@ export interface MadeMuscles {
  * Attributes:
  *     name: The mesh's.
  *     body: Whether it is the one over the muscles.
+ *     solid: Whether it is fixed to joints, as bones are: it stays opaque under translucent skin.
  *     colour: sRGB of its material, 0 to 1.
  *     points: Its part of a frame's points: first and count.
  *     normals: Its part of a frame's normals; none where these follow from the points.
@@ -853,6 +854,7 @@ export interface MadeMuscles {
 export interface MeshTold {
   name: string;
   body: boolean;
+  solid: boolean;
   colour: [number, number, number];
   points: [number, number];
   normals: [number, number];

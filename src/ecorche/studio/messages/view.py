@@ -18,6 +18,7 @@ class MeshTold(Message):
     Attributes:
         name: The mesh's.
         body: Whether it is the one over the muscles.
+        solid: Whether it is fixed to joints, as bones are: it stays opaque under translucent skin.
         colour: sRGB of its material, 0 to 1.
         points: Its part of a frame's points: first and count.
         normals: Its part of a frame's normals; none where these follow from the points.
@@ -27,6 +28,7 @@ class MeshTold(Message):
 
     name: str
     body: bool
+    solid: bool
     colour: Vector
     points: tuple[int, int]
     normals: tuple[int, int]

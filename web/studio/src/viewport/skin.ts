@@ -17,6 +17,8 @@ const SKIN = new Color(0xc9a08a);
 /** One of the character's meshes as it is drawn. */
 export interface DrawnMesh {
   readonly name: string;
+  /** Fixed to joints, as bones are: opaque under translucent skin. */
+  readonly solid: boolean;
   readonly position: BufferAttribute;
   readonly normal: BufferAttribute;
   readonly colour: BufferAttribute;
@@ -62,6 +64,7 @@ export class SkinLayer implements ViewLayer {
       this.object.add(mesh);
       return {
         name: told.name,
+        solid: told.solid,
         position,
         normal,
         colour,
@@ -88,17 +91,18 @@ export class SkinLayer implements ViewLayer {
   looksChanged(): void {
     const { layers, colour, beside } = useStudio.getState();
     const { shown, opacity } = layers.skin;
-    this.object.visible = shown && (!this.plain || beside);
-    for (const { mesh } of this.drawn) {
+    this.object.visible = !this.plain || beside;
+    for (const { mesh, solid } of this.drawn) {
       const material = mesh.material;
-      const through = opacity < 1;
+      const through = opacity < 1 && !solid;
+      mesh.visible = shown || (solid && layers.bones.shown);
       if (material.transparent !== through) {
         material.transparent = through;
         material.needsUpdate = true;
       }
       // from outside alone, and behind all that is opaque
       material.side = through ? FrontSide : DoubleSide;
-      material.opacity = opacity;
+      material.opacity = through ? opacity : 1;
       material.depthWrite = !through;
       mesh.renderOrder = through ? 10 : 0;
       const coloured = !this.plain && colour !== "material";
