@@ -9,6 +9,7 @@ import { FatLayer } from "./fat.js";
 import { SkinOnDevice } from "./gpu.js";
 import { Handles } from "./handles.js";
 import type { FrameAnswer, SceneAnswer, ViewLayer } from "./layer.js";
+import { drawsByProcessor } from "./pace.js";
 import { MuscleLayer } from "./muscles.js";
 import { SkeletonLayer } from "./skeleton.js";
 import { SkinLayer } from "./skin.js";
@@ -45,7 +46,7 @@ export class Viewport {
   readonly #stop: (() => void)[] = [];
 
   static async open(canvas: HTMLCanvasElement): Promise<Viewport> {
-    const renderer = new WebGPURenderer({ canvas, antialias: true });
+    const renderer = new WebGPURenderer({ canvas, antialias: !drawsByProcessor() });
     await renderer.init();
     return new Viewport(renderer, canvas);
   }
