@@ -57,8 +57,7 @@ class ShownFat(NamedTuple):
         """Of all regions, (triangles, 3)."""
         cut, first = [np.zeros((0, 3), np.int64)], 0
         for shell in self.shells:
-            for corners in ([0, 1, 2], [0, 2, 3]):
-                cut.append(shell.faces[:, corners] + first)
+            cut += [shell.faces[:, corners] + first for corners in ([0, 1, 2], [0, 2, 3])]
             first += int(shell.faces.max(initial=-1)) + 1
         return np.concatenate(cut).astype(np.uint32)
 

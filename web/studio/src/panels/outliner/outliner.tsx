@@ -20,11 +20,10 @@ export function Outliner() {
     const all =
       kind === "muscle"
         ? document.muscles.map(({ name, muscle, group }) => ({ name, more: `${muscle} ${group}`, depth: 0 }))
-        : document.joints.map(({ name, canonical }, number) => ({
-            name,
-            more: canonical ?? "",
-            depth: depthOf(document.joints, number),
-          }));
+        : asTree(document.joints).map(([number, depth]) => {
+            const { name, canonical } = document.joints[number]!;
+            return { name, more: canonical ?? "", depth };
+          });
     return all.filter(({ name, more }) => `${name} ${more}`.toLowerCase().includes(sought));
   }, [document, kind, sought]);
   return (
@@ -89,8 +88,9 @@ function Row(props: { depth: number; selected: boolean; onClick: () => void; chi
   );
 }
 
-function depthOf(joints: readonly { parent: number }[], number: number): number {
-  let depth = 0;
-  for (let above = joints[number]!.parent; above >= 0; above = joints[above]!.parent) depth++;
-  return depth;
+/** Joints from the roots down, each followed by all that hangs on it: number and depth. */
+function asTree(joints: readonly { parent: number }[], above = -1, depth = 0): [number, number][] {
+  return joints.flatMap(({ parent }, number): [number, number][] =>
+    parent === above ? [[number, depth], ...asTree(joints, number, depth + 1)] : [],
+  );
 }
