@@ -1,5 +1,5 @@
-import { Text } from "@mantine/core";
-import { useEffect, useRef } from "react";
+import { Center, Loader, Stack, Text } from "@mantine/core";
+import { useEffect, useRef, useState } from "react";
 import { useStudio } from "../store.js";
 import { haveViewport, tellRefusal, theViewport } from "../studio.js";
 import { Viewport } from "./viewport.js";
@@ -38,7 +38,7 @@ export function View() {
 function Status() {
   const frame = useStudio((s) => s.frame);
   const picked = useStudio((s) => s.picked);
-  if (frame === null) return null;
+  if (frame === null) return <Opening />;
   return (
     <div className="studio-overlay">
       {picked?.name && (
@@ -47,5 +47,26 @@ function Status() {
         </Text>
       )}
     </div>
+  );
+}
+
+/** Until the first frame is there; a while longer where compiled code is not there yet either. */
+function Opening() {
+  const connection = useStudio((s) => s.connection);
+  const [long, setLong] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setLong(true), 4000);
+    return () => clearTimeout(timer);
+  }, []);
+  if (connection !== "open") return null;
+  return (
+    <Center pos="absolute" inset={0} style={{ pointerEvents: "none" }}>
+      <Stack align="center" gap="xs" maw={320}>
+        <Loader size="sm" />
+        <Text fz="sm" c="dimmed" ta="center">
+          {long ? "Opening. The very first time parts of the program are compiled, which takes a minute." : "Opening"}
+        </Text>
+      </Stack>
+    </Center>
   );
 }
