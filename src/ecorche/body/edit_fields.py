@@ -6,7 +6,7 @@ Every edit gives a whole rig, checked, and says what it did. Places and axes are
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +20,7 @@ from ecorche.body.edited_rig import Edited
 from ecorche.body.place_muscles import rounded
 from ecorche.body.spelled_joints import bind_rotation
 from ecorche.document.files import Rig
-from ecorche.document.line_spec import EllipsoidSpec, FieldSpec, OnLineSpec
+from ecorche.document.line_spec import EllipsoidSpec, FieldSpec, FreeNodeSpec, OnLineSpec
 from ecorche.document.problems import told_as_document_error
 from ecorche.errors import DocumentError, EcorcheError
 
@@ -76,6 +76,48 @@ def added_field(
     return told(f"there is a field {name!r} on {_carried_by(carrier)}{on}", made)
 
 
+def added_field_at_line(
+    rig: Rig,
+    character: Character,
+    name: str,
+    line: tuple[str, int],
+    *,
+    joint: str | None = None,
+    centre: npt.ArrayLike | None = None,
+    radius: float | None = None,
+    kind: Literal["attract", "repel"] = "repel",
+) -> Edited:
+    """The rig with one more field, a ball beside the middle of a line, which it acts on.
+
+    Args:
+        rig: The rig.
+        character: Its character.
+        name: Of the field.
+        line: Muscle and number of the line.
+        joint: What carries it; None is the joint of the line's origin.
+        centre: In the world at bind [m], shape (3,); None is beside the line, so that it touches it.
+        radius: Of the ball [m]; None is a tenth of the line's length.
+        kind: Whether it pushes the line off or draws it.
+    """
+    here = Lines(rig, character)
+    first, places = here.line(*line).nodes[0], here.designed(*line)
+    assert not isinstance(first, FreeNodeSpec)
+    length = float(np.linalg.norm(np.diff(places, axis=0), axis=1).sum())
+    size = 0.1 * length if radius is None else radius
+    if centre is None:
+        middle = len(places) // 2
+        along = normalise(places[-1] - places[0])
+        # towards the bone, where what a line goes round mostly is
+        off = here.skeleton.bind_world[here.joint(first.joint), :3, 3] - places[middle]
+        off -= (off @ along) * along
+        centre = places[middle] + size * normalise(
+            off if np.linalg.norm(off) > 1e-6 else np.cross(along, [1, 0, 0])
+        )
+    return added_field(
+        rig, character, name, joint or first.joint, centre, (size, size, size), lines=[line], kind=kind
+    )
+
+
 def removed_field(rig: Rig, character: Character, name: str) -> Edited:
     """The rig without a field; lines no longer name it."""
     here = Lines(rig, character)
@@ -129,6 +171,18 @@ def added_ellipsoid(
     one = _ellipsoid(here, name, carrier, np.asarray(centre, np.float64), turn, radii)
     made = _with_field(here, name, field.model_copy(update={"ellipsoids": (*field.ellipsoids, one)}))
     return told(f"the field {name!r} has {len(field.ellipsoids) + 1} ellipsoids", made)
+
+
+def copied_ellipsoid(rig: Rig, character: Character, name: str, number: int) -> Edited:
+    """The rig with one more ellipsoid in a field, beside one that it has, of the same size and carrier."""
+    here = Lines(rig, character)
+    one = _require_ellipsoid(here, name, number)
+    centre, axes = ellipsoid_at_bind(rig, character, name, number)
+    carrier: Carrier = one.joint if one.joint is not None else one.on_line  # type: ignore[assignment]
+    widest = int(np.argmax(one.radii))
+    beside = centre + 0.7 * one.radii[widest] * axes[:, widest]
+    turn = xyzw_from_matrix(axes).tolist()
+    return added_ellipsoid(rig, character, name, carrier, beside, one.radii, turn)
 
 
 def removed_ellipsoid(rig: Rig, character: Character, name: str, number: int) -> Edited:

@@ -14,7 +14,7 @@ from ecorche.base.names import suggestion
 from ecorche.base.transforms import transform_points
 from ecorche.body.character import Character
 from ecorche.body.edited_rig import Edited
-from ecorche.body.line_specs import action_line_of, fields_of, line_muscle_of
+from ecorche.body.line_specs import action_line_of, fields_of, fields_that_bend, line_muscle_of
 from ecorche.body.muscle_specs import scapulae_of
 from ecorche.body.place_muscles import rounded
 from ecorche.body.spelled_joints import numbers
@@ -32,9 +32,8 @@ from ecorche.document.problems import told_as_document_error
 from ecorche.document.spec import RigSpec
 from ecorche.document.surfaces import MuscleSurface
 from ecorche.errors import DocumentError, EcorcheError
-from ecorche.muscles.line_muscle import Admissible, LineMuscle
+from ecorche.muscles.line_muscle import Admissible
 from ecorche.muscles.line_musculature import require_lines
-from ecorche.muscles.lines.fields import Field
 from ecorche.muscles.lines.line_paths import LinePaths, require_order
 from ecorche.muscles.scapula import with_scapulae
 from ecorche.skeleton.skeleton import Skeleton
@@ -124,7 +123,7 @@ class Lines:
         muscle = line_muscle_of(self.rig, self.character.skeleton, name)
         if not isinstance(muscle.path, Admissible):
             return muscle.lines[number].places()
-        fields = fields_of(self.rig, self.character.skeleton)
+        fields = fields_of(self.rig, self.character.skeleton, fields_that_bend(self.rig, [name]))
         scapulae = scapulae_of(self.rig, self.character.skeleton)
         paths = LinePaths(self.skeleton, [muscle], fields, scapulae)
         return np.asarray(paths.bind[paths.starts[number] : paths.starts[number + 1]])
@@ -188,24 +187,21 @@ class Lines:
         """Refuse muscles whose lines are no lines, such as an admissible one with a field that attracts."""
         if not names:
             return
-        fields = fields_of(self.rig, self.character.skeleton)
+        fields = fields_of(self.rig, self.character.skeleton, fields_that_bend(self.rig, names))
         scapulae = scapulae_of(self.rig, self.character.skeleton)
-        elastic: list[LineMuscle] = []
+        springs = False
         for name in names:
             muscle = line_muscle_of(self.rig, self.character.skeleton, name)
             require_lines(muscle, self.skeleton, fields)
             if isinstance(muscle.path, Admissible):
                 LinePaths(self.skeleton, [muscle], fields, scapulae)
             else:
-                elastic.append(muscle)
-        if elastic and _any_on_lines(fields):
-            everything = self.rig.spec.muscles.lines
-            springs = [n for n, m in everything.items() if m.path.model == "elastic"]
-            require_order([line_muscle_of(self.rig, self.character.skeleton, n) for n in springs], fields)
-
-
-def _any_on_lines(fields: Mapping[str, Field]) -> bool:
-    return any(one.line is not None for field in fields.values() for one in field.ellipsoids)
+                springs = True
+        ellipsoids = (one for field in self.rig.spec.muscles.fields.values() for one in field.ellipsoids)
+        if springs and any(one.on_line is not None for one in ellipsoids):
+            elastic = [n for n, m in self.rig.spec.muscles.lines.items() if m.path.model == "elastic"]
+            muscles = [line_muscle_of(self.rig, self.character.skeleton, n) for n in elastic]
+            require_order(muscles, fields_of(self.rig, self.character.skeleton))
 
 
 def _plain(changes: Mapping[str, Any]) -> dict[str, Any]:

@@ -43,7 +43,8 @@ def line_muscles_of(
 ) -> tuple[LineMuscle, ...]:
     """The muscles of a rig on action lines, or some; unknown joints are refused with the nearest name."""
     names = [name for name in rig.spec.muscles.lines if only is None or name in only]
-    return tuple(_Reader(rig, skeleton).muscle(name) for name in names)
+    reader = _Reader(rig, skeleton)
+    return tuple(reader.muscle(name) for name in names)
 
 
 def bent_with(rig: Rig, names: Collection[str]) -> frozenset[str]:
@@ -77,9 +78,17 @@ def action_line_of(rig: Rig, skeleton: Skeleton, muscle: str, number: int) -> Ac
     return _Reader(rig, skeleton).line(spec, ("muscles", "lines", muscle, "lines", number))
 
 
-def fields_of(rig: Rig, skeleton: Skeleton) -> dict[str, Field]:
-    """What bends a rig's action lines, by name."""
-    return {name: _Reader(rig, skeleton).field(name) for name in rig.spec.muscles.fields}
+def fields_of(rig: Rig, skeleton: Skeleton, only: Collection[str] | None = None) -> dict[str, Field]:
+    """What bends a rig's action lines, by name; or some of it."""
+    reader = _Reader(rig, skeleton)
+    names = [name for name in rig.spec.muscles.fields if only is None or name in only]
+    return {name: reader.field(name) for name in names}
+
+
+def fields_that_bend(rig: Rig, muscles: Collection[str]) -> frozenset[str]:
+    """Names of the fields that act on lines of some muscles."""
+    lines = rig.spec.muscles.lines
+    return frozenset(field for name in muscles for line in lines[name].lines for field in line.fields)
 
 
 class _Reader:

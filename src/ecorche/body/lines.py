@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +16,7 @@ import numpy.typing as npt
 from ecorche.body.bones import BodyBones, compile_bones
 from ecorche.body.character import Character
 from ecorche.body.kept_parts import KeptParts
-from ecorche.body.line_specs import bent_with, fields_of, line_muscles_of
+from ecorche.body.line_specs import bent_with, fields_of, fields_that_bend, line_muscles_of
 from ecorche.body.muscle_specs import scapulae_of
 from ecorche.document.files import Rig
 from ecorche.dynamics.material import oscillation_on_lines
@@ -24,6 +25,7 @@ from ecorche.muscles.activation import bulge_from_activation
 from ecorche.muscles.anatomy.body_type import BodyType
 from ecorche.muscles.line_muscle import LineMuscle
 from ecorche.muscles.line_musculature import LineMusculature
+from ecorche.muscles.lines.line_paths import PosedPaths
 from ecorche.skeleton.kinematics import difference_from_bind
 from ecorche.skeleton.motion import Motion
 
@@ -128,8 +130,29 @@ class LineMotion:
         if lines.musculature.paths.has_history or dynamics is Dynamics.OSCILLATION:
             self._kept = self._through()
 
+    @classmethod
+    def held(cls, lines: BodyLines, motion: Motion, nodes: Floats, elongation: Floats) -> Self:
+        """Lines that somebody else has found in every frame: nodes (F, N, 3) [m], elongations (F, N − L)."""
+        made = object.__new__(cls)
+        made.lines, made.motion, made.dynamics, made.notes = lines, motion, Dynamics.OFF, ()
+        made._kept = nodes, elongation
+        return made
+
     def __len__(self) -> int:
         return self.motion.frame_count
+
+    def moved(self, index: int) -> Floats:
+        """``M − I`` of the character's joints in a frame, (joints, 4, 4)."""
+        return difference_from_bind(self.motion.skeleton, self.motion.local[index])
+
+    def paths(self, index: int) -> PosedPaths:
+        """The lines themselves in a frame; without how elastic ones came to rest."""
+        moved = self.moved(index)
+        paths = self.lines.musculature.paths
+        if self._kept is None:
+            return paths.posed(moved[None])
+        nodes, elongation = (array[index : index + 1] for array in self._kept)
+        return paths.unreported(nodes, elongation)
 
     def points(self, index: int, activation: Floats | None = None) -> Floats:
         """Vertices of all compiled muscles in a frame [m], (V, 3)."""
@@ -201,14 +224,14 @@ def compile_lines(
         only: Names of the muscles that count, with those whose lines theirs depend on; None is all.
         before: The same body before an edit: what the edit left alone is taken over.
     """
-    designed = line_muscles_of(rig, character.skeleton, only if only is None else bent_with(rig, only))
+    chosen = rig.spec.muscles.lines if only is None else bent_with(rig, only)
+    designed = line_muscles_of(rig, character.skeleton, chosen)
     if not designed:
         return None
     said = rig.spec.body_type
-    fields = fields_of(rig, character.skeleton)
-    if only is not None:  # the others may be on lines that are not here
-        used = {name for muscle in designed for line in muscle.lines for name in line.fields}
-        fields = {name: field for name, field in fields.items() if name in used}
+    # fields that act on nothing here may be on lines that are not here
+    acting = None if only is None else fields_that_bend(rig, chosen)
+    fields = fields_of(rig, character.skeleton, acting)
     body = BodyType(bulk=said.bulk, fat=said.fat)
     blades = scapulae_of(rig, character.skeleton)
     bones = compile_bones(rig, character.skeleton)

@@ -25,7 +25,7 @@ from ecorche.muscles.line_muscle import ActionLine
 from ecorche.muscles.lines.admissible import BoundNode, CollisionNode
 from ecorche.muscles.lines.cubic import node_turns, points_on_lines
 from ecorche.muscles.lines.field_places import place_ellipsoid
-from ecorche.muscles.lines.fields import AXES, CENTRE, PLACED, RADII, Field
+from ecorche.muscles.lines.fields import AXES, CENTRE, PLACED, RADII, Field, FieldEllipsoid
 from ecorche.muscles.lines.line_paths import PosedPaths
 from ecorche.muscles.scapula import difference_with
 
@@ -184,6 +184,27 @@ def dragged_to_bind(
     by = np.asarray(to, np.float64) - posed.nodes[-1][row]
     extended = difference_with(moved, muscles.scapulae)
     return np.asarray(designed.places()[node] + _turn(designed, node, extended).T @ by)
+
+
+def ellipsoid_dragged_to_bind(
+    lines: BodyLines, one: FieldEllipsoid, shown: ShownEllipsoid, moved: Floats, centre: Floats, axes: Floats
+) -> tuple[Floats, Floats]:
+    """Centre [m], (3,), and axes as columns, (3, 3), at bind of an ellipsoid put elsewhere in a pose.
+
+    Args:
+        lines: Of the body.
+        one: The ellipsoid at bind, see `fields_of`.
+        shown: The same in the pose, before it was moved.
+        moved: ``M − I`` of the character's joints, (joints, 4, 4).
+        centre: Where it is now [m].
+        axes: How it is turned now, as columns.
+    """
+    turned = nearest_rotation(shown.axes @ np.linalg.inv(one.axes))
+    at_bind = nearest_rotation(turned.T @ axes)
+    if one.joint is None:
+        return one.centre + turned.T @ (centre - shown.centre), at_bind
+    extended = difference_with(moved, lines.musculature.scapulae)[one.joint]
+    return np.linalg.solve(np.eye(3) + extended[:3, :3], centre - extended[:3, 3]), at_bind
 
 
 def _turn(line: ActionLine, row: int, moved: Floats) -> Floats:

@@ -11,7 +11,9 @@ import numpy.typing as npt
 
 from ecorche.body.drawn_muscles import DrawnMuscles
 from ecorche.body.frames import Frame
+from ecorche.body.lines import LineMotion
 from ecorche.body.live_frames import LiveFrames
+from ecorche.body.live_lines import LiveLines
 from ecorche.skeleton.motion import Motion
 from ecorche.studio.document import OpenDocument
 from ecorche.studio.messages.base import Event
@@ -58,6 +60,7 @@ class Session:
     kept: dict[str, Any] = field(default_factory=dict)
     _scene: Scene | None = None
     _drawn: DrawnMuscles | None = None
+    _lines: LiveLines | None = None
     _pose: tuple[int, Floats, tuple[tuple[str, float], ...], Moment] | None = None
 
     def __post_init__(self) -> None:
@@ -80,6 +83,26 @@ class Session:
         """Back to bind, no muscle worked by hand."""
         self.local = np.array(self.document.character.skeleton.bind_local)
         self.activation.clear()
+        self._lines = None
+
+    @property
+    def lines(self) -> LiveLines | None:
+        """The action lines in the page's pose: elastic ones go on from where they rest, through edits too."""
+        body = self.document.body
+        if body.lines is None:
+            self._lines = None
+            return None
+        if self._lines is None or self._lines.skeleton is not body.character.skeleton:
+            self._lines = LiveLines(body.lines, body.character.skeleton)
+        elif self._lines.lines is not body.lines:
+            self._lines = self._lines.taken_over(body.lines)
+        if not np.array_equal(self._lines.local, self.local):
+            self._lines.pose(self.local)
+        return self._lines
+
+    def forget_rest(self) -> None:
+        """Let elastic lines come to rest anew, from bind."""
+        self._lines = self._pose = None
 
     @property
     def shown(self) -> Moment:
@@ -102,6 +125,10 @@ class Session:
         live = LiveFrames(body, motion)
         if self.activation and live.activation is not None:
             live.activation = self.by_hand(live.activation)
+        lines = self.lines
+        if lines is not None and lines.lines.musculature.paths.has_history:
+            nodes, elongation = lines.posed.nodes, lines.posed.elongation
+            live.lines = LineMotion.held(lines.lines, motion, nodes, elongation)
         return Moment(live, 0, 0.0)
 
     def by_hand(self, activation: Floats) -> Floats:

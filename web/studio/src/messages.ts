@@ -59,6 +59,19 @@ export interface AddVia {
   after: number;
 }
 
+/** How much of its joint's swing and twist a bound node follows. */
+export interface AdherenceSet {
+  gesture?: string | null;
+  type: "lines.adherence";
+  muscle: string;
+  line: number;
+  node: number;
+  swing: number;
+  twist: number;
+  axis?: [number, number, number] | null;
+  relative_to?: string | null;
+}
+
 /**
  * How far what swings is computed.
  *
@@ -436,6 +449,31 @@ export interface Duplicate {
   name: string;
 }
 
+/** One more ellipsoid in a field, like one that it has, beside it. */
+export interface EllipsoidAdd {
+  gesture?: string | null;
+  type: "fields.add_ellipsoid";
+  field: string;
+  like?: number;
+}
+
+/** One ellipsoid of a field fewer. */
+export interface EllipsoidRemove {
+  gesture?: string | null;
+  type: "fields.remove_ellipsoid";
+  field: string;
+  number: number;
+}
+
+/** An ellipsoid of a field at bind: carried by a joint, or by a place on an elastic muscle's line. */
+export interface EllipsoidTold {
+  joint: string | null;
+  on_line: [string, number, number] | null;
+  centre: [number, number, number];
+  turn: [number, number, number, number];
+  radii: [number, number, number];
+}
+
 /** A clicked point: at bind [m], and the joint it moves with; None is the one that carries the skin. */
 export interface EndGiven {
   place: [number, number, number];
@@ -456,6 +494,52 @@ export interface FatTold {
   notes: string[];
 }
 
+/** A new field of one ellipsoid, which acts on a line; None places it on the line's middle. */
+export interface FieldAdd {
+  gesture?: string | null;
+  type: "fields.add";
+  name: string;
+  muscle: string;
+  line: number;
+  joint?: string | null;
+  centre?: [number, number, number] | null;
+  radius?: number | null;
+  kind?: "attract" | "repel";
+}
+
+/** How a field acts; what is not given stays. */
+export interface FieldChange {
+  gesture?: string | null;
+  type: "fields.change";
+  field: string;
+  kind?: "attract" | "repel";
+  mode?: "orthogonal" | "radial";
+  strength?: number;
+  reach?: number | null;
+  rounding?: number;
+  blend?: number;
+}
+
+/** A field removed, from all lines it acts on. */
+export interface FieldRemove {
+  gesture?: string | null;
+  type: "fields.remove";
+  field: string;
+}
+
+/** A field: how it acts, its ellipsoids, and on how many lines it acts. */
+export interface FieldTold {
+  name: string;
+  kind: "attract" | "repel";
+  mode: "orthogonal" | "radial";
+  strength: number;
+  reach: number | null;
+  rounding: number;
+  blend: number;
+  ellipsoids: EllipsoidTold[];
+  acts_on: number;
+}
+
 /**
  * Find the muscles that show in the skin, in some regions or (None) everywhere, beside those there
  * are.
@@ -464,6 +548,11 @@ export interface FindMuscles {
   gesture?: string | null;
   type: "muscle.find";
   regions?: string[] | null;
+}
+
+/** Let elastic lines come to rest anew, from bind. */
+export interface ForgetRest {
+  type: "lines.anew";
 }
 
 /**
@@ -480,6 +569,20 @@ export interface FrameTold {
   time: number;
   range: [number, number, string] | null;
   seconds: number;
+}
+
+/** What leads a mobile node; None keeps what it is. */
+export interface FreedomSet {
+  gesture?: string | null;
+  type: "lines.freedom";
+  muscle: string;
+  line: number;
+  node: number;
+  led_by?: string | null;
+  kind?: "angle" | "twist" | "swing_x" | "swing_y" | null;
+  axis?: [number, number, number] | null;
+  degrees?: [number, number, number] | null;
+  shape?: "linear" | "parabolic" | null;
 }
 
 /** How far a hinge bends [degrees]. */
@@ -781,6 +884,25 @@ export interface KneeSpec {
 }
 
 /**
+ * What leads a mobile node.
+ *
+ * Attributes:
+ *     joint, kind: A degree of freedom of a joint.
+ *     axis: What the joint turns about, in world axes at bind.
+ *     degrees: The lowest, resting and highest angle, from bind.
+ *     places: The node's at those [m].
+ *     shape: How it goes from place to place.
+ */
+export interface LedTold {
+  joint: string;
+  kind: "angle" | "twist" | "swing_x" | "swing_y";
+  axis: [number, number, number];
+  degrees: [number, number, number];
+  places: [[number, number, number], [number, number, number], [number, number, number]];
+  shape: "linear" | "parabolic";
+}
+
+/**
  * Where limits are broken, the worst joint first.
  *
  * Attributes:
@@ -830,6 +952,150 @@ export interface LimitsTold {
   border: [number, number, number][];
   bend: ArcTold | null;
   twist: ArcTold | null;
+}
+
+/** One more line beside one that the muscle has. */
+export interface LineAdd {
+  gesture?: string | null;
+  type: "lines.add";
+  muscle: string;
+  like?: number;
+}
+
+/** What a line says beside its nodes; what is not given stays. */
+export interface LineChange {
+  gesture?: string | null;
+  type: "lines.change";
+  muscle: string;
+  line: number;
+  tendon?: boolean[];
+  references?: [string, string] | null;
+  blend?: number | null;
+  outward?: [number, number, number] | null;
+  curved?: boolean;
+  flesh?: number;
+  isometric?: [number, number][];
+}
+
+/** What acts on a line. */
+export interface LineFieldsSet {
+  gesture?: string | null;
+  type: "lines.fields";
+  muscle: string;
+  line: number;
+  fields: string[];
+}
+
+/** One line fewer. */
+export interface LineRemove {
+  gesture?: string | null;
+  type: "lines.remove";
+  muscle: string;
+  line: number;
+}
+
+/**
+ * A line of a muscle.
+ *
+ * Attributes:
+ *     nodes: From origin to insertion.
+ *     segments: How many of the origin's tendon, of the belly, of the insertion's tendon.
+ *     tendon: Whether each segment is tendon.
+ *     fields: What acts on it.
+ *     references: Joints that carry the directions of both ends; None is those the ends are on.
+ *     blend: The insertion's share in the directions between; None is the share of the way.
+ *     outward: Where the muscle bulges, in world axes at bind; None is any direction.
+ *     curved: A smooth curve, else a polyline.
+ *     flesh: How thick the muscle is between the line and bones [m].
+ *     own_isometric: Whether its isometric scales are its own, not those of the largest bulge.
+ *     region: Share of the mesh that it moves.
+ */
+export interface LineTold {
+  nodes: NodeTold[];
+  segments: [number, number, number];
+  tendon: boolean[];
+  fields: string[];
+  references: [string, string] | null;
+  blend: number | null;
+  outward: [number, number, number] | null;
+  curved: boolean;
+  flesh: number;
+  own_isometric: boolean;
+  region: number | null;
+}
+
+/** The lines of a muscle in numbers. */
+export interface LinesGet {
+  type: "lines.get";
+  muscle: string;
+}
+
+/** A muscle on the other side too; ``instead`` lets it take the place of one of that name. */
+export interface LinesMirror {
+  gesture?: string | null;
+  type: "lines.mirror";
+  muscle: string;
+  name?: string | null;
+  instead?: boolean;
+}
+
+/**
+ * Lines in the pose that the page shows.
+ *
+ * Attributes:
+ *     muscle: The one that is chosen; None for none.
+ *     trial: An edit that is tried on it, such as while a node is dragged: nothing but the picture changes.
+ */
+export interface LinesShow {
+  type: "lines.show";
+  muscle?: string | null;
+  trial?: MoveNode | PlaceEllipsoid | null;
+}
+
+/**
+ * Lines in the pose that the page shows.
+ *
+ * Attributes:
+ *     lines: Those of all muscles, or of what a trial changes.
+ *     ellipsoids: Of the fields of the chosen muscle's lines, or of all.
+ *     mesh_lines: How many lines the chosen muscle's mesh follows.
+ *     trial: Whether it shows an edit that is only tried.
+ *     seconds: What the server took [s].
+ */
+export interface LinesShown {
+  lines: ShownLineTold[];
+  ellipsoids: ShownEllipsoidTold[];
+  mesh_lines: number;
+  trial: boolean;
+  seconds: number;
+}
+
+/**
+ * A muscle on action lines.
+ *
+ * Attributes:
+ *     revision: Of the rig.
+ *     muscle: Its name.
+ *     path: How its lines find their way.
+ *     lines: Its lines.
+ *     fields: Those that act on them.
+ *     other_fields: Names of all others.
+ *     joints: Names of joints that may carry nodes, shoulder blades of the rig included.
+ *     left_out: Why it cannot be compiled; None where it can.
+ *     notes: What a person should know about it.
+ *     image: What its mirror image is called; None where its name tells no side.
+ */
+export interface LinesTold {
+  revision: number;
+  muscle: string;
+  path: PathTold;
+  lines: LineTold[];
+  fields: FieldTold[];
+  other_fields: string[];
+  joints: string[];
+  left_out: string | null;
+  notes: string[];
+  image: string | null;
 }
 
 /** What was done, a sentence each, and the muscles that are new or renamed. */
@@ -999,6 +1265,18 @@ export interface MotionTold {
   lines: string[];
 }
 
+/** A node elsewhere; of a mobile one at one of its extremes. */
+export interface MoveNode {
+  gesture?: string | null;
+  type: "lines.move_node";
+  muscle: string;
+  line: number;
+  node: number;
+  to: [number, number, number];
+  posed?: boolean;
+  extreme?: "low" | "rest" | "high";
+}
+
 /**
  * Put a point of a muscle's path elsewhere.
  *
@@ -1113,6 +1391,61 @@ export interface MuscleTold {
   joints: string[];
 }
 
+/** A node of another kind or on another joint, in its place. */
+export interface NodeKindSet {
+  gesture?: string | null;
+  type: "lines.node_kind";
+  muscle: string;
+  line: number;
+  node: number;
+  kind: "bound" | "free" | "mobile";
+  joint?: string | null;
+}
+
+/**
+ * A node of a line.
+ *
+ * Attributes:
+ *     kind: What it is.
+ *     place: As designed [m].
+ *     joint: That carries it; None of a free one.
+ *     swing, twist: Share of its joint's that it follows.
+ *     axis: By which swing and twist are told; None is the bone.
+ *     relative_to: The joint that they are seen from; None is the parent.
+ *     ratio: Of a free one: share of the way between the nodes on joints around it.
+ *     shared: Of a free one: its name among lines that share it.
+ *     led: Of a mobile one.
+ *     isometric: How much broader the muscle is along x and y there at full activation.
+ */
+export interface NodeTold {
+  kind: "bound" | "free" | "mobile";
+  place: [number, number, number];
+  joint: string | null;
+  swing: number;
+  twist: number;
+  axis: [number, number, number] | null;
+  relative_to: string | null;
+  ratio: number | null;
+  shared: string | null;
+  led: LedTold | null;
+  isometric: [number, number];
+}
+
+/** How a muscle's lines find their way. */
+export interface PathModelSet {
+  gesture?: string | null;
+  type: "lines.path";
+  muscle: string;
+  model: "admissible" | "elastic";
+  numbers?: Record<string, number | null>;
+}
+
+/** How lines find their way, with the numbers of that model; None is found by itself. */
+export interface PathTold {
+  model: "admissible" | "elastic";
+  numbers: Record<string, number | null>;
+}
+
 /**
  * What a ray meets first.
  *
@@ -1133,6 +1466,20 @@ export interface PickTold {
   normal: [number, number, number] | null;
   joint: string | null;
   distance: number | null;
+}
+
+/** An ellipsoid moved, turned, sized, or carried by a joint or by ``on_line``; None keeps what it is. */
+export interface PlaceEllipsoid {
+  gesture?: string | null;
+  type: "fields.place";
+  field: string;
+  number: number;
+  centre?: [number, number, number] | null;
+  turn?: [number, number, number, number] | null;
+  radii?: [number, number, number] | null;
+  joint?: string | null;
+  on_line?: [string, number, number] | null;
+  posed?: boolean;
 }
 
 /** Pose files beside the rig. */
@@ -1264,6 +1611,17 @@ export interface SceneTold {
   bones: [string, string][];
 }
 
+/** How many segments of tendon and belly a line has; None keeps them. */
+export interface SegmentsSet {
+  gesture?: string | null;
+  type: "lines.segments";
+  muscle: string;
+  line: number;
+  origin?: number | null;
+  belly?: number | null;
+  insertion?: number | null;
+}
+
 /** Change whose skin a muscle moves; None leaves a field, a radius of 0 is as the muscle is thick. */
 export interface SetInfluence {
   gesture?: string | null;
@@ -1356,6 +1714,22 @@ export interface SetWrap {
   radius?: number | null;
   centre?: [number, number, number] | null;
   other_side?: boolean;
+}
+
+/** An ellipsoid in the pose: ``matrix`` takes the unit ball there, row by row, radii included. */
+export interface ShownEllipsoidTold {
+  field: string;
+  number: number;
+  matrix: number[];
+}
+
+/** A line in the arrays: nodes and places along it, first and count; whether an elastic one is at rest. */
+export interface ShownLineTold {
+  muscle: string;
+  number: number;
+  nodes: [number, number];
+  curve: [number, number];
+  settled: boolean;
 }
 
 /**
@@ -1500,6 +1874,12 @@ export interface Requests {
   "document.redo": { request: DocumentRedo; reply: Done };
   "document.save": { request: DocumentSave; reply: Done };
   "document.undo": { request: DocumentUndo; reply: Done };
+  "fields.add": { request: FieldAdd; reply: Done };
+  "fields.add_ellipsoid": { request: EllipsoidAdd; reply: Done };
+  "fields.change": { request: FieldChange; reply: Done };
+  "fields.place": { request: PlaceEllipsoid; reply: Done };
+  "fields.remove": { request: FieldRemove; reply: Done };
+  "fields.remove_ellipsoid": { request: EllipsoidRemove; reply: Done };
   "joint.add_corner": { request: JointAddCorner; reply: JointTurned };
   "joint.align": { request: JointAlign; reply: JointTurned };
   "joint.corner": { request: JointCorner; reply: JointTurned };
@@ -1517,6 +1897,20 @@ export interface Requests {
   "joint.type": { request: JointType; reply: JointTurned };
   "limits.check": { request: LimitsCheck; reply: LimitsBroken };
   "limits.keep": { request: LimitsKeep; reply: Done };
+  "lines.add": { request: LineAdd; reply: Done };
+  "lines.adherence": { request: AdherenceSet; reply: Done };
+  "lines.anew": { request: ForgetRest; reply: Done };
+  "lines.change": { request: LineChange; reply: Done };
+  "lines.fields": { request: LineFieldsSet; reply: Done };
+  "lines.freedom": { request: FreedomSet; reply: Done };
+  "lines.get": { request: LinesGet; reply: LinesTold };
+  "lines.mirror": { request: LinesMirror; reply: Done };
+  "lines.move_node": { request: MoveNode; reply: Done };
+  "lines.node_kind": { request: NodeKindSet; reply: Done };
+  "lines.path": { request: PathModelSet; reply: Done };
+  "lines.remove": { request: LineRemove; reply: Done };
+  "lines.segments": { request: SegmentsSet; reply: Done };
+  "lines.show": { request: LinesShow; reply: LinesShown & { arrays: { nodes?: Float32Array; kinds?: Uint8Array; curves?: Float32Array; tendon?: Uint8Array; mesh?: Float32Array; triangles?: Uint32Array; weights?: Float32Array } } };
   "motion.add_key": { request: KeyAdd; reply: MotionTold };
   "motion.ahead": { request: MotionAhead; reply: AheadTold };
   "motion.curve": { request: CurveGet; reply: CurveTold & { arrays: { times?: Float32Array; activation?: Float32Array; source?: Float32Array } } };

@@ -185,6 +185,15 @@ class LinePaths:
             limp = self._limp(compiled, lengths)
         return PosedPaths(nodes, elongation, slack, told, after, limp)
 
+    def unreported(self, nodes: Floats, elongation: Floats) -> PosedPaths:
+        """Lines posed before of which nodes (F, N, 3) [m] and elongations (F, N − L) alone are left."""
+        names = () if self._elastic is None else self._elastic[0].names
+        count = len(names)
+        rest = ElasticReport(
+            names, np.ones((1, count), bool), np.zeros((1, count), np.int32), np.zeros((1, count))
+        )
+        return PosedPaths(nodes, elongation, np.zeros(len(self.names), np.int64), rest, None)
+
     def _limp(self, compiled: ElasticLines, lengths: Floats) -> dict[str, int]:
         """In how many frames lines are limp, by name, those that are; lengths [m], (F, segments)."""
         found, first = {}, 0

@@ -3,13 +3,14 @@ cannot do."""
 
 from __future__ import annotations
 
-from ecorche.studio.answers import body, document, joints, motion, muscles, poses, view
+from ecorche.studio.answers import body, document, joints, lines, motion, muscles, poses, view
 from ecorche.studio.answers.table import Answer, Answers
 
 _AREAS: tuple[Answers, ...] = (
     body.ANSWERS,
     document.ANSWERS,
     joints.ANSWERS,
+    lines.ANSWERS,
     motion.ANSWERS,
     muscles.ANSWERS,
     poses.ANSWERS,

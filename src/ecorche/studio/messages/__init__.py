@@ -5,13 +5,14 @@
 
 from __future__ import annotations
 
-from ecorche.studio.messages import body, document, joints, motion, muscles, view
+from ecorche.studio.messages import body, document, joints, lines, motion, muscles, view
 from ecorche.studio.messages.base import Event, Request
 
 _AREAS = (
     body,
     document,
     joints,
+    lines,
     motion,
     muscles,
     view,
