@@ -916,7 +916,7 @@ export interface LimitsBroken {
   rows: BrokenTold[];
 }
 
-/** Where the motion that is shown, or the pose, breaks limits. */
+/** Where the motion that is loaded, or the pose where none is, breaks limits. */
 export interface LimitsCheck {
   type: "limits.check";
 }

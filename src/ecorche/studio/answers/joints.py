@@ -25,12 +25,13 @@ from ecorche.skeleton.joint_angles import swing_from_vector
 from ecorche.skeleton.joint_values import values_from_joint
 from ecorche.skeleton.joints import Z_AXIS, Joint
 from ecorche.skeleton.limit_drawing import Arc, LimitDrawing, limit_drawing, parameter_ranges, polygon_of
-from ecorche.skeleton.motion import held
+from ecorche.skeleton.motion import Motion, held
 from ecorche.skeleton.pose_joints import PosableJoints, Posed
 from ecorche.skeleton.turns import turns_from_xyzw, xyzw_from_turns
 from ecorche.studio.answers.table import Answers, answering
 from ecorche.studio.messages import joints as asked_of
 from ecorche.studio.messages.base import Done
+from ecorche.studio.played import PlayedMotion
 from ecorche.studio.session import Session
 
 ANSWERS: Answers = {}
@@ -179,19 +180,25 @@ def within(session: Session, _: asked_of.PoseWithin) -> Done:
 
 @answering(ANSWERS, asked_of.LimitsCheck)
 def check(session: Session, _: asked_of.LimitsCheck) -> asked_of.LimitsBroken:
-    """Where the motion that is shown, or the pose, breaks limits."""
-    joints = joints_of(session)
-    moment = None if session.moment is None else session.moment()
-    motion = held(joints.skeleton, session.local) if moment is None else moment.live.motion
-    rows = broken_limits(motion, joints.canonical_names, joints.models)
+    """Where the motion that is loaded, or the pose, breaks limits."""
+    joints, motion = joints_of(session), loaded(session)
+    judged = held(joints.skeleton, session.local) if motion is None else motion
+    rows = broken_limits(judged, joints.canonical_names, joints.models)
     return asked_of.LimitsBroken(
-        motion=None if moment is None else motion.name,
+        motion=None if motion is None else motion.name,
         judged=sum(joints.model(joint) is not None for joint in range(joints.skeleton.joint_count)),
         rows=tuple(
             asked_of.BrokenTold(joint=r.joint, spans=r.spans, worst=r.worst_degrees, at=r.worst_time)
             for r in rows
         ),
     )
+
+
+def loaded(session: Session) -> Motion | None:
+    """The motion that the page has loaded, as it is put on the character."""
+    played = session.kept.get("motion")
+    player = played.player if isinstance(played, PlayedMotion) else None
+    return None if player is None else player.motion
 
 
 @answering(ANSWERS, asked_of.LimitsKeep)

@@ -338,7 +338,7 @@ class LimitsBroken(Reply):
 
 
 class LimitsCheck(Request):
-    """Where the motion that is shown, or the pose, breaks limits."""
+    """Where the motion that is loaded, or the pose where none is, breaks limits."""
 
     reply: ClassVar[Replied] = LimitsBroken
     type: Literal["limits.check"] = "limits.check"

@@ -3,7 +3,7 @@ import { useCallback, useEffect, useState } from "react";
 import type { LimitsBroken } from "../../messages.js";
 import { useStudio } from "../../store.js";
 import { act, ask, tell } from "../../studio.js";
-import { jumpTo } from "./jump.js";
+import { seek, stop, useMotion } from "../motion/motion.js";
 
 /** Where the motion, or the pose, breaks limits. */
 export function ChecksPart() {
@@ -12,7 +12,8 @@ export function ChecksPart() {
   const kept = useStudio((s) => s.document?.limits ?? false);
   const set = useStudio((s) => s.set);
   const check = useCallback(async () => setTold(await ask("limits.check")), []);
-  useEffect(() => void check(), [check, revision]);
+  const motion = useMotion((s) => s.told?.motion ?? null);
+  useEffect(() => void check(), [check, revision, motion]);
   return (
     <Stack gap={6}>
       <Tooltip label="In the rig file: motion is kept within the joints' limits wherever this rig is baked">
@@ -26,7 +27,7 @@ export function ChecksPart() {
         <Text fz="xs" c="dimmed" data-testid="judged">
           {told === null ? "…" : summary(told)}
         </Text>
-        <Tooltip label="Look at every frame of the motion that is shown, else at the pose">
+        <Tooltip label="Look at every frame of the motion that is loaded, else at the pose">
           <Button onClick={() => void check()}>Check again</Button>
         </Tooltip>
       </Group>
@@ -39,7 +40,10 @@ export function ChecksPart() {
               aria-selected={false}
               onClick={() => {
                 set({ selected: { kind: "joint", name: joint } });
-                if (told.motion !== null) void jumpTo(at);
+                if (told.motion !== null) {
+                  stop();
+                  void seek(at);
+                }
               }}
             >
               <span style={{ flex: 1 }}>{joint}</span>

@@ -1,6 +1,7 @@
 import { Button, Divider, FileButton, Group, Select, TextInput, Tooltip } from "@mantine/core";
 import { useCallback, useEffect, useState } from "react";
-import { act, ask, tell } from "../../studio.js";
+import { ask, tell } from "../../studio.js";
+import { overMotion } from "./state.js";
 
 /** Poses saved beside the rig and loaded again, or kept elsewhere. */
 export function PoseFiles() {
@@ -72,7 +73,7 @@ export function PoseFiles() {
   }
 
   async function load(): Promise<void> {
-    if (chosen !== null) tell((await act("pose.load", { name: chosen }))?.lines ?? []);
+    if (chosen !== null) tell((await overMotion(() => ask("pose.load", { name: chosen })))?.lines ?? []);
   }
 }
 
@@ -90,5 +91,5 @@ async function download(name: string): Promise<void> {
 async function upload(file: File | null): Promise<void> {
   if (file === null) return;
   const text = await file.slice(0, 4_000_001).text();
-  tell((await act("pose.read", { name: file.name, text }))?.lines ?? []);
+  tell((await overMotion(() => ask("pose.read", { name: file.name, text })))?.lines ?? []);
 }

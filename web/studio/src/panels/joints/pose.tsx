@@ -1,9 +1,9 @@
 import { Button, Divider, Group, Stack, Switch, Text, Tooltip } from "@mantine/core";
 import type { JointNow } from "../../messages.js";
-import { act, tell } from "../../studio.js";
+import { ask, tell } from "../../studio.js";
 import { Angle } from "./angle.js";
 import { PoseFiles } from "./files.js";
-import { look, now as tellNow, posing, useJoints } from "./state.js";
+import { look, now as tellNow, overMotion, posing, useJoints } from "./state.js";
 
 const HINTS: Readonly<Record<string, string>> = {
   angle: "About the hinge, z of the frame",
@@ -84,12 +84,11 @@ export function PosePart({ joint }: { joint: JointNow }) {
 }
 
 async function back(joint: string, below: boolean): Promise<void> {
-  await tellNow("joint.rest", { joint, below });
-  await act("joint.get", { joint });
+  await overMotion(() => tellNow("joint.rest", { joint, below }));
 }
 
 async function whole(type: "pose.stand" | "pose.within", joint: string): Promise<void> {
-  tell((await act(type))?.lines ?? []);
+  tell((await overMotion(() => ask(type)))?.lines ?? []);
   useJoints.getState().set({ held: 0 });
   look(joint);
 }

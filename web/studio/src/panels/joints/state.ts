@@ -2,6 +2,7 @@ import { create } from "zustand";
 import type { Answer, Asked, Given } from "../../connection.js";
 import type { JointNow, Requests } from "../../messages.js";
 import { connection, tell, tellRefusal, theViewport } from "../../studio.js";
+import { getMotion, stop, useMotion } from "../motion/motion.js";
 import { Latest } from "./latest.js";
 
 export type Part = "pose" | "model" | "limits" | "checks";
@@ -61,10 +62,17 @@ export function look(joint: string): void {
 
 /** Pose the joint and draw it. */
 export function posing(fields: Omit<Requests["joint.pose"]["request"], "type" | "limits">): void {
-  latest.run("pose", async () => {
-    await now("joint.pose", { ...fields, limits: useJoints.getState().stops });
-    void theViewport()?.refresh();
-  });
+  latest.run("pose", () => overMotion(() => now("joint.pose", { ...fields, limits: useJoints.getState().stops })));
+}
+
+/** Change the pose and draw it; a motion that was shown is left for it. */
+export async function overMotion<T>(change: () => Promise<T>): Promise<T> {
+  const shown = useMotion.getState().told?.shown ?? false;
+  if (shown) stop();
+  const answer = await change();
+  if (shown) await getMotion();
+  void theViewport()?.refresh();
+  return answer;
 }
 
 /** Show what an edit would be while it is dragged, and make it at the end. */
