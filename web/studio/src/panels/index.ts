@@ -1,7 +1,8 @@
 import type { ComponentType } from "react";
 import { BodyPanel } from "./body/body.js";
-import { Timeline } from "./motion/timeline.js";
 import { JointsPanel } from "./joints/joints.js";
+import { Timeline } from "./motion/timeline.js";
+import { MusclesPanel } from "./muscles/muscles.js";
 import { ViewPanel } from "./view/view.js";
 
 /** A panel: where it stands, and what it is called. */
@@ -15,8 +16,9 @@ export interface Panel {
 /** Panels on the right, one at a time. */
 export const PANELS: readonly Panel[] = [
   { id: "view", title: "View", hint: "Layers, colours and the camera", Component: ViewPanel },
-  { id: "body", title: "Body", hint: "Body type, coupling of the skin, and how flesh swings", Component: BodyPanel },
+  { id: "muscles", title: "Muscles", hint: "The muscle builder: shape, path, influence", Component: MusclesPanel },
   { id: "joints", title: "Joints", hint: "Pose joints, edit their types and limits", Component: JointsPanel },
+  { id: "body", title: "Body", hint: "Body type, coupling of the skin, and how flesh swings", Component: BodyPanel },
 ];
 
 /** Panels along the bottom, one above another. */
