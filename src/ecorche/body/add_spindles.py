@@ -45,6 +45,9 @@ BELOW = 0.015
 """How far below, at most, on a person [m]; half of the way to the bone where that is less."""
 SKIN_SHARE = 0.05
 """A joint that carries less than this share of the skin over a muscle does not belong to its influence."""
+STRENGTH = 3e5
+"""Force by the area of the thickest section [N/m²], within what physiologists measure."""
+GUESSED = "our estimate, by the area of its thickest section"
 TOLD = 6
 
 
@@ -207,9 +210,10 @@ def added_between(rig: Rig, character: Character, name: str, origin: End, insert
     fitted, report = fit_to_skin(
         [bare], extended, points, body.mesh.triangles(), tissue=tissue, extent=extent
     )
-    made = with_spindle(rig, character, fitted[0])
+    muscle = replace(fitted[0], max_force=STRENGTH * _thickest(fitted[0]), force_source=GUESSED)
+    made = with_spindle(rig, character, muscle)
     reach = _skin_over(made, character, name, points)
-    made = with_spindle(made, character, replace(fitted[0], reach=Reach(joints=reach)))
+    made = with_spindle(made, character, replace(muscle, reach=Reach(joints=reach)))
     made = with_actions_of_path(made, character, name)
     spec = made.spec.muscles.named[name]
     half = spec.thickness[0][3]
@@ -219,6 +223,11 @@ def added_between(rig: Rig, character: Character, name: str, origin: End, insert
         f" {2e3 * half:.0f} mm wide and {2e3 * half * spec.scale:.0f} mm thick; it works at {acts}"
     )
     return Edited(made, (first, *lines, *report.notes))
+
+
+def _thickest(muscle: Muscle) -> float:
+    """Area of its thickest section [m²]."""
+    return float(np.pi * muscle.scale * muscle.thickness.max() ** 2)
 
 
 def _carrier(

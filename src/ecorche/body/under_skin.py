@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 import numpy.typing as npt
 
@@ -21,8 +23,15 @@ FOLLOWS = 0.5
 
 def skin_of(character: Character, rig: Rig) -> tuple[SignedPieces, float]:
     """The body's skin at bind, and how thick skin and fat over a muscle are at least [m]."""
-    body = character.body(rig.spec.body)
-    naming = recognise(character.skeleton, rig.spec.skeleton.mapping or None)
+    return _skin(character, rig.spec.body, tuple(rig.spec.skeleton.mapping.items()))
+
+
+@lru_cache(maxsize=2)  # a point that is dragged asks again and again
+def _skin(
+    character: Character, name: str | None, mapping: tuple[tuple[str, str], ...]
+) -> tuple[SignedPieces, float]:
+    body = character.body(name)
+    naming = recognise(character.skeleton, dict(mapping) or None)
     tissue = TISSUE * times_a_person(character.skeleton, naming)
     return SignedPieces(bind_points(character, body), body.mesh.triangles()), tissue
 

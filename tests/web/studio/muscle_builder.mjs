@@ -1,13 +1,20 @@
-// Works on a muscle as a person does, by pointer: {"out": path without suffix}.
+// Works on a muscle as a person does, by pointer: {"out": path without suffix, "pose": a .pose file in base64}.
 // Gives what happened to the skin [m] and to the rig at each step.
-export default async function build(page, { out }, tools) {
+export default async function build(page, { out, pose }, tools) {
   const name = "biceps brachii, long head, right";
   const state = (of) => page.evaluate(of);
   const detail = () => tools.request(page, "muscle.get", { name });
   const label = () => state(() => window.ecorcheStudio.store.getState().document.undo);
+  const revision = () => state(() => window.ecorcheStudio.store.getState().revision);
+  // drags go on sending the newest edit for a moment: done when nothing changes any more
   const settled = async () => {
-    await tools.refreshed(page);
-    await page.waitForTimeout(200);
+    for (let [before, now] = [-1, -2]; before !== now; ) {
+      before = await revision();
+      await page.waitForTimeout(150);
+      await tools.refreshed(page);
+      await tools.request(page, "document.get");
+      now = await revision();
+    }
   };
   const away = (a, b) => {
     let most = 0;
@@ -38,10 +45,10 @@ export default async function build(page, { out }, tools) {
   await page.getByText("Muscles by group").waitFor();
   await page.evaluate(() => window.ecorcheStudio.viewport().look("front"));
   await settled();
-  result.clicked = await page.evaluate(async (name) => {
+  const clicked = await page.evaluate(() => {
     const { scene, frame } = window.ecorcheStudio.viewport().current;
-    const [first, count] = scene.muscles.find((one) => one.name === name).points;
-    let best = first; // the vertex of the muscle that is nearest to the camera's side
+    const [first, count] = scene.muscles.find((one) => one.name === "deltoid, anterior, right").points;
+    let best = first; // the vertex of the muscle that is furthest in front
     for (let n = first; n < first + count; n++) {
       if (frame.arrays.muscles[3 * n + 2] > frame.arrays.muscles[3 * best + 2]) best = n;
     }
@@ -49,8 +56,8 @@ export default async function build(page, { out }, tools) {
     const at = viewport.camera.position.clone().fromArray(frame.arrays.muscles, 3 * best).project(viewport.camera);
     const { clientWidth, clientHeight } = viewport.canvas;
     return [0.5 * (at.x + 1) * clientWidth, 0.5 * (1 - at.y) * clientHeight];
-  }, name);
-  await page.mouse.click(box.x + result.clicked[0], box.y + result.clicked[1]);
+  });
+  await page.mouse.click(box.x + clicked[0], box.y + clicked[1]);
   await page.getByTestId("muscle-name").waitFor();
   result.selected = await state(() => window.ecorcheStudio.store.getState().selected.name);
   await page.evaluate((name) => window.ecorcheStudio.store.getState().set({ selected: { kind: "muscle", name } }), name);
@@ -58,10 +65,23 @@ export default async function build(page, { out }, tools) {
   await page.getByRole("button", { name: "Frame it in the view" }).click();
   await settled();
 
+  // the elbow bends, and the handles go with it
+  const origin = await tools.request(page, "muscle.places", { name });
+  await tools.request(page, "motion.give", { name: "curl.pose", content: pose });
+  await tools.request(page, "motion.seek", { time: 1.5 });
+  await tools.request(page, "motion.pose_from_here");
+  await settled();
+  const bent = await tools.request(page, "muscle.places", { name });
+  result.shortened = bent.length / origin.length;
+  await page.getByRole("button", { name: "Frame it in the view" }).click();
+  await settled();
+
   // made to work, it stands out under the skin
-  const still = await tools.skin(page);
   const slider = page.getByTestId("activation").getByRole("slider");
   await slider.focus();
+  await page.keyboard.press("Home");
+  await settled();
+  const still = await tools.skin(page);
   await page.keyboard.press("End");
   await settled();
   const tense = await tools.skin(page);

@@ -1,5 +1,6 @@
 import { Text, Tooltip } from "@mantine/core";
-import { type KeyboardEvent, type PointerEvent, useRef, useState } from "react";
+import { type KeyboardEvent, type PointerEvent, useRef } from "react";
+import { useHeld } from "./fields.js";
 
 const WIDTH = 322;
 const HEIGHT = 124;
@@ -24,8 +25,9 @@ export function CurveEditor(props: {
 }) {
   const { values, belly, signed = false } = props;
   const svg = useRef<SVGSVGElement>(null);
-  const [held, setHeld] = useState<{ half: 0 | 1; number: number; value: number; reach: number } | null>(null);
-  const [heldBelly, setHeldBelly] = useState<number | null>(null);
+  const [held, setHeld] = useHeld<{ half: 0 | 1; number: number; value: number; reach: number }>(JSON.stringify(values));
+  const [heldBelly, setHeldBelly] = useHeld<number>(belly);
+  const dragging = useRef<"no" | "down" | "moved">("no");
   const shown = values.map((half, h) => half.map((value, n) => (held && isSame(held, h, n) ? held.value : value)));
   const middle = heldBelly ?? belly;
   const largest = Math.max(...values.flat().map(Math.abs), signed ? 0.005 : 0.002);
@@ -85,17 +87,22 @@ export function CurveEditor(props: {
             height={9}
             onPointerDown={(event) => {
               event.currentTarget.setPointerCapture(event.pointerId);
+              dragging.current = "down";
               setHeldBelly(middle);
             }}
             onPointerMove={(event) => {
-              if (heldBelly === null) return;
+              if (dragging.current === "no") return;
+              dragging.current = "moved";
               const [t] = pointer(event);
               setHeldBelly(t);
               props.onBelly!(t, "move");
             }}
             onPointerUp={() => {
-              if (heldBelly !== null) props.onBelly!(heldBelly, "end");
-              setHeldBelly(null);
+              const moved = dragging.current === "moved";
+              dragging.current = "no";
+              if (heldBelly === null || !moved) return setHeldBelly(null);
+              props.onBelly!(heldBelly, "end");
+              setHeldBelly(heldBelly, true);
             }}
           >
             <title>{`Belly at ${Math.round(100 * middle)} % of the length; drag along`}</title>
@@ -123,17 +130,22 @@ export function CurveEditor(props: {
                 onPointerDown={(event) => {
                   if (fixed) return;
                   event.currentTarget.setPointerCapture(event.pointerId);
+                  dragging.current = "down";
                   setHeld({ half: half_, number: n, value, reach });
                 }}
                 onPointerMove={(event) => {
-                  if (held === null || !isSame(held, h, n)) return;
+                  if (dragging.current === "no" || held === null || !isSame(held, h, n)) return;
+                  dragging.current = "moved";
                   const [, next] = pointer(event);
                   setHeld({ ...held, value: next });
                   props.onValue(half_, n, next, "move");
                 }}
                 onPointerUp={() => {
-                  if (held !== null) props.onValue(held.half, held.number, held.value, "end");
-                  setHeld(null);
+                  const moved = dragging.current === "moved";
+                  dragging.current = "no";
+                  if (held === null || !moved) return setHeld(null);
+                  props.onValue(held.half, held.number, held.value, "end");
+                  setHeld(held, true);
                 }}
               >
                 <title>{fixed ? "Zero at the ends: move the attachment instead" : `${(1000 * value).toFixed(1)} mm`}</title>
@@ -144,10 +156,10 @@ export function CurveEditor(props: {
         <text className="muscle-label" x={x(0)} y={EDGE + 4}>
           {`${(1000 * reach).toFixed(0)} mm`}
         </text>
-        <text className="muscle-label" x={x(0)} y={HEIGHT - 1}>
+        <text className="muscle-label" x={x(0)} y={HEIGHT - 2.5}>
           origin
         </text>
-        <text className="muscle-label" x={x(1)} y={HEIGHT - 1} textAnchor="end">
+        <text className="muscle-label" x={x(1)} y={HEIGHT - 2.5} textAnchor="end">
           insertion
         </text>
       </svg>

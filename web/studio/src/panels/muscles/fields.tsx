@@ -1,5 +1,5 @@
 import { Group, NumberInput, Slider, Text, TextInput, Tooltip } from "@mantine/core";
-import { useEffect, useState } from "react";
+import { useCallback, useEffect, useRef, useState } from "react";
 import type { Phase } from "./curve.js";
 
 /** A slider that tells while it is dragged, and once at the end; its number may be typed as well. */
@@ -14,7 +14,7 @@ export function LiveSlider(props: {
   readonly unit: string;
   readonly onLive: (value: number, phase: Phase) => void;
 }) {
-  const [held, setHeld] = useState<number | null>(null);
+  const [held, setHeld] = useHeld<number>(props.value);
   const value = held ?? props.value;
   const digits = Math.max(0, -Math.floor(Math.log10(props.step)));
   return (
@@ -41,18 +41,33 @@ export function LiveSlider(props: {
         }}
         onChangeEnd={(next) => {
           if (held !== null) props.onLive(next, "end");
-          setHeld(null);
+          setHeld(next, true);
         }}
       />
       <Typed
         label={`${props.label}, ${props.unit}`}
         width={74}
         suffix={` ${props.unit}`}
-        value={Number(value.toFixed(digits + 1))}
+        value={Number(value.toFixed(digits))}
         onValue={(next) => props.onLive(next, "end")}
       />
     </Group>
   );
+}
+
+/** What is in hand: it stays after it is let go until the server tells what became of it, or a moment. */
+export function useHeld<T>(told: unknown): [T | null, (held: T | null, letGo?: boolean) => void] {
+  const [held, setHeld] = useState<T | null>(null);
+  const gone = useRef(false);
+  useEffect(() => {
+    if (gone.current) setHeld(null);
+  }, [told]);
+  const change = useCallback((next: T | null, letGo = false): void => {
+    gone.current = letGo;
+    setHeld(next);
+    if (letGo) setTimeout(() => gone.current && setHeld(null), 1500);
+  }, []);
+  return [held, change];
 }
 
 /** A number that counts when it is typed in full: Enter, or leaving the field. */
