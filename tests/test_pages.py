@@ -356,6 +356,7 @@ STAGES: dict[str, Stage] = {
     ),
     "docs/skin.md": _nothing,
     "docs/springs.md": _files(man=MAN, jump="cmu/13_13.bvh"),
+    "docs/studio.md": _nothing,
     "docs/tutorial.md": _nothing,
     "docs/web.md": _nothing,
 }
