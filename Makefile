@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMPS := .cache/stamps
 
-.PHONY: help demo test tests web blender blender-wheels test-oldest bench pictures extraction-pictures line-pictures line-cases fat-pictures skin-pictures docs handbook lint clean
+.PHONY: help demo test tests web studio-pictures blender blender-wheels test-oldest bench pictures extraction-pictures line-pictures line-cases fat-pictures skin-pictures docs handbook lint clean
 .DEFAULT_GOAL := help
 
 help:  ## this list
@@ -52,7 +52,10 @@ fat-pictures: $(STAMPS)/python  ## fat of a woman and a heavy man in a captured 
 skin-pictures: $(STAMPS)/python  ## skin plain, over muscles, over fascia and with fat, and skins laid over an écorché, as sheets in out/skin
 	PYTHONPATH=. $(BIN)/python examples/skin_pictures.py out/skin
 
-web: $(STAMPS)/web  ## the player for browsers, built anew where web/ has changed
+studio-pictures: $(STAMPS)/python $(STAMPS)/peers $(STAMPS)/web  ## the handbook's pictures of the studio, in docs/pictures
+	ECORCHE_PICTURES=docs/pictures $(BIN)/python -m pytest -q tests/test_studio_five_minutes.py
+
+web: $(STAMPS)/web  ## the player for browsers and the studio's page, built anew where web/ has changed
 
 blender: $(STAMPS)/python  ## the Blender extension as an installable zip: out/ecorche-blender.zip
 	@$(BIN)/python tools/build-blender
@@ -60,21 +63,23 @@ blender: $(STAMPS)/python  ## the Blender extension as an installable zip: out/e
 blender-wheels: $(STAMPS)/python  ## the same with all that it needs, for this computer's kind alone
 	@$(BIN)/python tools/build-blender --with-wheels
 
-docs: $(STAMPS)/python  ## regenerate what the docs hold of generated text
+docs: $(STAMPS)/python  ## regenerate what the docs and the studio's page hold of generated text
 	$(BIN)/python -m ecorche.document.schema
+	$(BIN)/python -m ecorche.studio.typescript web/studio/src/messages.ts
 
 handbook: $(STAMPS)/python  ## the handbook as a static site in out/handbook; pictures that are done are kept
 	$(BIN)/python -m handbook.build out/handbook
 
 clean:  ## remove environments and outputs
-	rm -rf $(VENV) .venv-bpy .venv-bpy5 .venv-engines .venv-oldest .cache out tests/web/node_modules web/node_modules src/ecorche/web/dist
+	rm -rf $(VENV) .venv-bpy .venv-bpy5 .venv-engines .venv-oldest .cache out tests/web/node_modules web/node_modules \
+	    src/ecorche/web/dist src/ecorche/studio/dist
 
 $(STAMPS)/python: pyproject.toml tools/setup-python
 	@PYTHON=$(PYTHON) tools/setup-python $(VENV) --group opensim
 	@mkdir -p $(STAMPS) && touch $@
 
 # an install builds it too; this is for what has changed since
-$(STAMPS)/web: hatch_build.py tools/build-web $(STAMPS)/python $(wildcard web/*.* web/src/* web/page/*)
+$(STAMPS)/web: hatch_build.py tools/build-web $(STAMPS)/python $(shell find web -name node_modules -prune -o -type f -print)
 	@tools/build-web
 	@mkdir -p $(STAMPS) && touch $@
 
