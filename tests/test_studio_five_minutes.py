@@ -32,8 +32,6 @@ def test_from_a_character_to_a_flexing_arm(data: Path, tmp_path: Path, figure: F
     assert re.search(r"\d+°", seen["held"])
     assert seen["bent"] > 0.2
     assert 0.002 < seen["tense"] < 0.05
-    figure(
-        "the studio: from a character without muscles to a flexing arm", seen["seconds"], FIVE_MINUTES, "s"
-    )
+    figure("the studio: from a bare character to a flexing arm", seen["seconds"], FIVE_MINUTES, "s")
     # what the page saved is a rig as any
     assert read_rig(tmp_path / "man.ecorche").spec.muscles.count == 160
