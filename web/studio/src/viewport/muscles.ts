@@ -2,6 +2,7 @@ import { BufferAttribute, BufferGeometry, Group, Mesh, MeshStandardMaterial } fr
 import { useStudio } from "../store.js";
 import { linear } from "./colours.js";
 import type { FrameAnswer, SceneAnswer, ViewLayer } from "./layer.js";
+import { vertexNormals } from "./normals.js";
 
 /** The muscle that is chosen is so much brighter. */
 const CHOSEN: readonly [number, number, number] = [1.0, 0.62, 0.12];
@@ -47,7 +48,9 @@ export class MuscleLayer implements ViewLayer {
     if (position.array.length !== points.length) return;
     (position.array as Float32Array).set(points);
     position.needsUpdate = true;
-    geometry.computeVertexNormals();
+    const normal = geometry.getAttribute("normal") as BufferAttribute;
+    vertexNormals(points, geometry.index!.array as Uint32Array, normal.array as Float32Array);
+    normal.needsUpdate = true;
   }
 
   looksChanged(): void {

@@ -9,7 +9,7 @@ import { FatLayer } from "./fat.js";
 import { SkinOnDevice } from "./gpu.js";
 import { Handles } from "./handles.js";
 import type { FrameAnswer, SceneAnswer, ViewLayer } from "./layer.js";
-import { drawsByProcessor } from "./pace.js";
+import { drawsByProcessor, Pace } from "./pace.js";
 import { MuscleLayer } from "./muscles.js";
 import { SkeletonLayer } from "./skeleton.js";
 import { SkinLayer } from "./skin.js";
@@ -28,6 +28,8 @@ export class Viewport {
   readonly layers: ViewLayer[] = [];
   /** A click is offered to these first, the newest before the others; one that returns true has taken it. */
   readonly clicks: ((picked: PickTold) => boolean)[] = [];
+  /** Whether one moment follows another: the picture is not at rest between them. */
+  playing = false;
   /** Frames drawn with new content, for measuring. */
   shown = 0;
   /** The skin as this page's own device plays it; null while the server's positions are shown. */
@@ -46,14 +48,16 @@ export class Viewport {
   readonly #stop: (() => void)[] = [];
 
   static async open(canvas: HTMLCanvasElement): Promise<Viewport> {
-    const renderer = new WebGPURenderer({ canvas, antialias: !drawsByProcessor() });
+    const byProcessor = drawsByProcessor();
+    const renderer = new WebGPURenderer({ canvas, antialias: !byProcessor });
     await renderer.init();
-    return new Viewport(renderer, canvas);
+    return new Viewport(renderer, canvas, new Pace(byProcessor, window.devicePixelRatio));
   }
 
   private constructor(
     readonly renderer: WebGPURenderer,
     readonly canvas: HTMLCanvasElement,
+    readonly pace: Pace,
   ) {
     this.controls = new OrbitControls(this.camera, canvas);
     this.controls.dampingFactor = 0.2;
@@ -313,18 +317,25 @@ export class Viewport {
     if (width === 0 || height === 0) return;
     this.camera.aspect = width / height;
     this.camera.updateProjectionMatrix();
-    this.renderer.setPixelRatio(Math.min(window.devicePixelRatio, 2));
+    this.renderer.setPixelRatio(this.pace.moving);
     this.renderer.setSize(width, height, false);
     this.redraw();
   }
 
   #draw(): void {
+    const { pace, renderer } = this;
+    const now = performance.now();
     this.controls.update();
-    if (!this.#stale) return;
+    pace.asked(now);
+    const rests = !this.#stale && !this.playing && pace.atRest(now);
+    const ratio = rests ? pace.resting : pace.moving;
+    if (!this.#stale && (!rests || renderer.getPixelRatio() === ratio)) return;
     this.#stale = false;
+    if (renderer.getPixelRatio() !== ratio) renderer.setPixelRatio(ratio);
     this.handles.beforeDraw();
     this.#surroundings.follow(this.camera, this.controls.target);
-    this.renderer.render(this.scene, this.camera);
+    renderer.render(this.scene, this.camera);
+    if (!rests) pace.drew(now);
   }
 
   #listen(): void {

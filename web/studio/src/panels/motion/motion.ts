@@ -255,6 +255,11 @@ async function computeAhead(): Promise<void> {
   }
 }
 
+useMotion.subscribe(({ playing }) => {
+  const viewport = theViewport();
+  if (viewport !== null) viewport.playing = playing;
+});
+
 let changed: ReturnType<typeof setTimeout> | undefined;
 eventListeners.add((event) => {
   if (event.event !== "document.changed") return;
