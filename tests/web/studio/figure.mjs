@@ -1,5 +1,7 @@
 // The built-in figure as it is seen when the studio opens, without the page round it: {"out": path}.
 export default async function figure(page, { out }, tools) {
+  // whatever stands below the view, and takes its height
+  await page.addStyleTag({ content: ".studio-bottom > * { display: none }" });
   await page.getByRole("button", { name: "Muscles under translucent skin" }).click();
   await tools.refreshed(page);
   await page.waitForTimeout(300);

@@ -27,17 +27,18 @@ export class Pace {
   moving: number;
   /** At rest. */
   readonly resting: number;
-  readonly #full: number;
+  /** As many as the screen has. */
+  readonly full: number;
   #taken: number[] = [];
   #drawn = 0;
   #fresh = false;
   #changed = 0;
 
   constructor(byProcessor: boolean, ratio: number) {
-    this.#full = Math.min(ratio, byProcessor ? 1 : 2);
-    this.moving = this.#full;
+    this.full = Math.min(ratio, byProcessor ? 1 : 2);
+    this.moving = this.full;
     // without hardware edges are smoothed by drawing more points, which takes its time
-    this.resting = byProcessor ? 2 * this.#full : this.#full;
+    this.resting = byProcessor ? 2 * this.full : this.full;
   }
 
   /** A picture was begun; told at the browser's pace. */
@@ -55,8 +56,8 @@ export class Pace {
     const mean = this.#taken.reduce((sum, one) => sum + one) / this.#taken.length;
     this.#taken = [];
     let next = this.moving;
-    if (mean > SLOW) next = Math.max(COARSEST * this.#full, 0.75 * this.moving);
-    else if (mean < FAST && now - this.#changed > STAYS) next = Math.min(this.#full, this.moving / 0.75);
+    if (mean > SLOW) next = Math.max(COARSEST * this.full, 0.75 * this.moving);
+    else if (mean < FAST && now - this.#changed > STAYS) next = Math.min(this.full, this.moving / 0.75);
     if (next !== this.moving) this.#changed = now;
     this.moving = next;
   }
