@@ -176,6 +176,18 @@ def _mujoco(folder: Path) -> object:
     return mujoco_package()
 
 
+def _cluster(folder: Path) -> object:
+    from ecorche.farm.cluster import Cluster
+
+    return Cluster(len, address=None, folder=folder)
+
+
+def _studio(folder: Path) -> object:
+    from ecorche.cli.studio import studio
+
+    return studio(None, host="127.0.0.1", port=0, browser=False)
+
+
 NEEDS: list[tuple[str, str, Callable[[Path], object]]] = [
     ("usd", "pxr", _read("a.usdc")),
     ("mujoco", "mujoco", _read("a.xml")),
@@ -187,6 +199,9 @@ NEEDS: list[tuple[str, str, Callable[[Path], object]]] = [
     ("render", "imageio_ffmpeg", _film),
     ("render", "PIL", _pillow),
     ("render", "matplotlib", _plot),
+    ("farm", "distributed", _cluster),
+    ("studio", "starlette", _studio),
+    ("studio", "uvicorn", _studio),
 ]
 """An extra, a package of it, and what cannot be done without."""
 
@@ -199,8 +214,10 @@ def test_what_needs_an_extra_names_it(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    # modules of ours that import it at their top, were they imported before
+    holders = ("ecorche.io.usd", "ecorche.studio.app", "ecorche.studio.serve")
     for loaded in [*sys.modules]:
-        if loaded.split(".")[0] == package or loaded.startswith("ecorche.io.usd"):
+        if loaded.split(".")[0] == package or loaded.startswith(holders):
             monkeypatch.delitem(sys.modules, loaded)
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(MissingPackageError, match=rf"pip install [\"']ecorche\[{extra}\][\"']"):
