@@ -197,4 +197,5 @@ def test_bake_on_the_gpu(data: Path, tmp_path: Path, ecorche: Command) -> None:
         "bake", rig, "-m", walk, "--coupling", "fascia", "--device", "gpu", "-o", tmp_path / "x.npz", code=2
     )
     assert "cannot be played in real time: a coupling" in told
+    assert "--device cpu" in told
     assert not (tmp_path / "x.npz").exists()

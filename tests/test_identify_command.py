@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -156,6 +157,23 @@ def test_identified_muscles_serve_another_motion_and_a_larger_body(arm: Path, tm
     assert "shorter or longer here than they were seen" in said
     large, own = (read_identified(f).spindles["flexor"] for f in (tmp_path / "large.json", arm / "arm.json"))
     assert large.lengths[1] == pytest.approx(1.2 * own.lengths[1])
+
+
+def test_shapes_that_do_harm_are_told_quiet_or_not(arm: Path, tmp_path: Path) -> None:
+    """Muscles that are slack where they pulled: worse than spindles that do not deform."""
+    table = read_table(arm / "other_forces.sto")
+    slack = {name: 300.0 - pull for name, pull in table.columns.items()}
+    write_table(tmp_path / "slack.sto", "Forces", table.times, slack)
+    given = _given(arm, "other")
+    given[given.index("--forces") + 1] = tmp_path / "slack.sto"
+    given += ["--rest", "0-0.4", "--apply", arm / "arm.json"]
+    code, said = _run("identify", *given, "--report", tmp_path / "other.html")
+    assert code == 0, said
+    assert "do more harm than good" in said
+    assert re.search(r"the mean rises by \d+\.\d %", said)
+    assert "The mean rises by" in (tmp_path / "other.html").read_text()
+    assert "do more harm than good" in _run("identify", *given, "--quiet")[1]
+    assert "harm" not in (arm / "said.txt").read_text()
 
 
 def test_bad_input_is_refused_in_words(arm: Path, tmp_path: Path) -> None:

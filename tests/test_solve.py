@@ -150,6 +150,7 @@ def test_a_walk_from_markers_forces_and_emg_to_a_characters_skin(
         (["--markers", "m.trc", "--emg-synergies", "3"], "there is no EMG to take them from"),
         (["--markers", "m.xlsx"], "is no file of markers"),
         (["--markers", "m.trc", "--forces", "f.txt"], "holds no ground forces"),
+        (["--markers", "m.trc", "--forces", "f.mot"], "does not say which of its columns push which body"),
         (["--markers", "m.trc", "--weight", "R.Heel"], "'R.Heel' is no name and number"),
         (["--markers", "m.trc", "--up", "w"], "no axis 'w' points up"),
     ],

@@ -70,7 +70,7 @@ def _told(found: Compared) -> str:
     )
     return (
         "<table><tr><th>markers' distance [mm]</th><th>mean</th><th>standard deviation</th></tr>"
-        f"{rows}</table><p>The mean falls by {100.0 * found.gain:.1f} %.</p>"
+        f"{rows}</table><p>{found.told.capitalize()}.</p>"
     )
 
 

@@ -45,6 +45,11 @@ class Compared:
         """By which share the mean distance falls when spindles deform."""
         return 1.0 - float(np.abs(self.identified).mean() / np.abs(self.undeformed).mean())
 
+    @property
+    def told(self) -> str:
+        """The gain in words."""
+        return f"the mean {'falls' if self.gain >= 0.0 else 'rises'} by {100.0 * abs(self.gain):.1f} %"
+
 
 def compare(
     identified: IdentifiedSpec,

@@ -135,7 +135,8 @@ def vertex_program(body: Body) -> VertexProgram:
 
 
 def _require_playable(body: Body) -> None:
-    where, remedy = body.character.source or body.character.name, "Bake it on the processor: `ecorche bake`"
+    where = body.character.source or body.character.name
+    remedy = "Bake it on the processor: `ecorche bake --device cpu`"
     beyond = {
         "a coupling (fascia, height field) binds its skin": body.coupling,
         "fat swings below its skin": body.fat,
@@ -153,20 +154,20 @@ def _require_playable(body: Body) -> None:
             raise EcorcheError(
                 "it cannot be played in real time: its skinning is not linear",
                 where=f"{where}, mesh {mesh.name!r}",
-                remedy="Choose linear skinning (`--skinning linear`), or bake it",
+                remedy="Choose linear skinning (`--skinning linear`), or bake it with `--device cpu`",
             )
         shown = [morph.name for morph in mesh.mesh.morphs if morph.weight]
         if shown:
             raise EcorcheError(
                 f"it cannot be played in real time: its blend shape {shown[0]!r} is not at zero",
                 where=f"{where}, mesh {mesh.name!r}",
-                remedy="Set it to zero or apply it, or bake it",
+                remedy="Set it to zero or apply it, or bake it with `--device cpu`",
             )
         if mesh.own_bind is not None:
             raise EcorcheError(
                 "it cannot be played in real time: it was bound in another pose than the character",
                 where=f"{where}, mesh {mesh.name!r}",
-                remedy="Bind all meshes in one pose, or bake it",
+                remedy="Bind all meshes in one pose, or bake it with `--device cpu`",
             )
 
 

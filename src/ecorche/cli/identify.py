@@ -24,6 +24,11 @@ if TYPE_CHECKING:
 MARKERS_A_SEGMENT, VERTICES_A_SEGMENT = 8, 40
 LASTING = 0.1
 """How much distances at rest count where there is a rest to tell them by."""
+WORSE = (
+    "here markers are farther from these shapes than from spindles that do not deform, so they do more harm"
+    " than good. Identify them from more frames, in which lengths and tensions vary"
+)
+"""What is said of shapes that are worse than none."""
 SHOWN = 6
 """Names of muscles that are listed; the document and the page have all."""
 
@@ -134,6 +139,8 @@ def identify(
         typer.echo(f"note: {note}")
     for line in _unused(found, given) if apply is not None else _left_out(found):
         typer.echo(f"note: {line}")
+    if compared.gain < 0.0:
+        typer.echo(f"note: {WORSE}")
     if quiet:
         return
     _tell(compared)
@@ -339,7 +346,7 @@ def _tell(compared: Compared) -> None:
         size = 1e3 * np.abs(away)
         typer.echo(f"{what:<28}{size.mean():>8.2f}{size.std():>8.2f}")
     typer.echo(
-        f"the mean falls by {100.0 * compared.gain:.1f} %: {len(compared.names)} muscles,"
+        f"{compared.told}: {len(compared.names)} muscles,"
         f" {len(np.unique(compared.assigned.marker))} markers, {len(compared.assigned.frame)} positions in"
         f" {len(np.unique(compared.assigned.frame))} frames"
     )

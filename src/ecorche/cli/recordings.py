@@ -66,6 +66,12 @@ def read_ground_forces(path: Path, up: str = "y") -> tuple[ForceRecording, ...]:
 
         plates = read_c3d(path).plates
         return tuple(one.turned(Y_UP_FROM_Z_UP) if up == "z" else one for one in plates)
+    if path.suffix.lower() in (".mot", ".sto"):
+        raise EcorcheError(
+            "does not say which of its columns push which body",
+            where=path,
+            remedy="Give OpenSim's .xml of external loads, which says it and names this file",
+        )
     raise EcorcheError(
         "holds no ground forces", where=path, remedy="Give OpenSim's .xml of external loads, or a .c3d file"
     )
