@@ -17,6 +17,7 @@ from conftest import Figure, skip_or_fail
 from ecorche.base.recordings import MarkerRecording
 from ecorche.biomech.inverse_kinematics import inverse_kinematics
 from ecorche.biomech.marker_labels import wrong_labels
+from ecorche.biomech.misfit import require_near
 from ecorche.biomech.mujoco_model import MujocoModel
 from ecorche.biomech.opensim_model import OpensimModel
 from ecorche.errors import MotionError
@@ -119,6 +120,26 @@ def test_the_elbow_is_as_published(opensim: Any, data: Path) -> None:
     at = [int(np.argmin(np.abs(mine.times - time))) for time in table.times]
     assert np.abs(mine.times[at] - table.times).max() < 1e-6
     np.testing.assert_allclose(mine.q[at], theirs, atol=np.deg2rad(0.05))
+
+
+def test_a_recording_nowhere_near_the_model_is_refused(arm: MujocoModel) -> None:
+    """With the way it lies from a model that cannot go there, else with what may be wrong."""
+    q = np.tile([0.3, 1.0], (4, 1))
+    here = seen(arm, q)
+    away = replace(here, positions=here.positions + np.array([0.1, -0.8, 0.0]))
+    require_near(arm, here, inverse_kinematics(arm, here), 0.001)
+    # one frame alone says little: the bound is on the whole recording
+    once = replace(here, positions=np.concatenate([here.positions[:3], away.positions[:1]]))
+    require_near(arm, once, inverse_kinematics(arm, once), 0.5)
+    motion = inverse_kinematics(arm, away)
+    require_near(arm, away, motion, 0.9)
+    with pytest.raises(MotionError, match=r"mm rms from the model's .*, more than 200 mm\. The model is fixed"):
+        require_near(arm, away, motion, 0.2)
+    # a stretched body has no place where it would fit
+    middle = here.positions.mean(axis=1, keepdims=True)
+    large = replace(here, positions=middle + 5.0 * (here.positions - middle))
+    with pytest.raises(MotionError, match=r"It is of another subject or model"):
+        require_near(arm, large, inverse_kinematics(arm, large), 0.2)
 
 
 def test_a_motion_is_found_again(arm: MujocoModel) -> None:

@@ -22,10 +22,11 @@ from ecorche.errors import EcorcheError, MotionError
 from ecorche.io.opensim_storage import read_table
 from ecorche.io.trc import read_trc, write_trc
 from opensim_tools import poses, scale_tool
-from osim_models import WALKER_FILE, opensim_package
+from osim_models import ARM_FILE, WALKER_FILE, opensim_package
 
 Floats = npt.NDArray[np.float64]
 WALK = Path("walk", "markers_walk.trc")
+ARM_MARKERS = Path("arm26", "reference", "InverseKinematics", "arm26_elbow_flex.trc")
 PAIRS = {  # of markers, and the bodies they measure
     ("R.ASIS", "L.ASIS"): ["pelvis"],
     ("R.Shoulder", "L.Clavicle"): ["torso"],
@@ -207,6 +208,24 @@ def test_the_command_refuses_what_it_cannot_use(
     said = ecorche("scale", model, "--static", data / WALK, "-o", tmp_path / "a.osim", code=2)
     assert "of 41 markers move by more than 10 mm. Choose a recording of somebody who stands still" in said
     assert not (tmp_path / "a.osim").exists()
+
+
+def test_a_model_that_its_markers_do_not_fit_is_not_written(
+    ecorche: Command, opensim: Any, data: Path, tmp_path: Path
+) -> None:
+    """An arm that is fixed to the ground, 0.8 m above where its own recording has it."""
+    seen = read_trc(data / ARM_MARKERS).between(0.0, 0.1)
+    write_trc(tmp_path / "low.trc", seen)
+    high = replace(seen, positions=seen.positions + np.array([0.0, 0.8, 0.0]))
+    write_trc(tmp_path / "high.trc", high)
+    out = tmp_path / "arm.osim"
+    said = ecorche("scale", data / ARM_FILE, "--static", tmp_path / "low.trc", "-o", out, code=2)
+    assert "low.trc: its markers are 800 mm rms from the model's in its best pose, more than 100 mm" in said
+    assert "lies (0.00, -0.80, 0.00) m from it" in said
+    assert "move the recording by (0.00, 0.80, 0.00) m" in said
+    assert not out.exists()
+    assert "3 were placed" in ecorche("scale", data / ARM_FILE, "--static", tmp_path / "high.trc", "-o", out)
+    assert out.exists()
 
 
 def test_recordings_that_mislead_are_refused(

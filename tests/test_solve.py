@@ -18,7 +18,7 @@ from ecorche.biomech.solve import solve_muscles
 from ecorche.cli.main import app
 from ecorche.errors import EcorcheError
 from ecorche.io.opensim_storage import read_storage, read_table
-from osim_models import opensim_package
+from osim_models import ARM_FILE, opensim_package
 
 ARM = """
 <mujoco>
@@ -139,6 +139,19 @@ def test_a_walk_from_markers_forces_and_emg_to_a_characters_skin(
     code, told = _run("bake", rig, "--model", model, *results, "--rate", 30, "-o", baked)
     assert code == 0, told
     assert "54 of 160 muscles show 80 of the model: 52 by name, 2 by place" in told
+
+
+def test_a_recording_far_from_a_model_that_stands_fast_is_refused(
+    opensim: Any, data: Path, tmp_path: Path
+) -> None:
+    markers = data / "arm26" / "reference" / "InverseKinematics" / "arm26_elbow_flex.trc"
+    code, told = _run(
+        "solve", data / ARM_FILE, "--markers", markers, "--end", 0.1, "-o", tmp_path / "solved"
+    )
+    assert code == 2
+    assert "its markers are 800 mm rms from the model's in its best pose, more than 200 mm" in told
+    assert "The model is fixed to the ground" in told
+    assert not (tmp_path / "solved").exists()
 
 
 @pytest.mark.parametrize(

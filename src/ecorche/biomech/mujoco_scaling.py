@@ -24,6 +24,7 @@ import numpy.typing as npt
 from ecorche.base.files import require_folder, whole_file
 from ecorche.base.recordings import MarkerRecording
 from ecorche.biomech.inverse_kinematics import inverse_kinematics
+from ecorche.biomech.misfit import FAR_FROM_SCALED, require_near
 from ecorche.biomech.mujoco_model import MujocoModel, Placed, mujoco_package
 from ecorche.biomech.scaling import (
     Pair,
@@ -101,6 +102,7 @@ def scale_mujoco_to_subject(
     }
     subject = MujocoModel(_compile(spec, source), grown)
     motion = inverse_kinematics(subject, still)
+    require_near(subject, still, motion, FAR_FROM_SCALED)
     placed = _place(spec, subject, motion.q[0], still, keep, source)
     _compile(spec, source)
     with whole_file(target) as partial:

@@ -22,6 +22,7 @@ import numpy.typing as npt
 from ecorche.base.files import require_folder, whole_file
 from ecorche.base.recordings import MarkerRecording
 from ecorche.biomech.inverse_kinematics import inverse_kinematics
+from ecorche.biomech.misfit import FAR_FROM_SCALED, require_near
 from ecorche.biomech.opensim_model import OpensimModel, opensim_package
 from ecorche.biomech.scaling import (
     Pair,
@@ -67,6 +68,7 @@ def scale_to_subject(
         scaled.printToXML(str(half))
         subject = OpensimModel(half)
         motion = inverse_kinematics(subject, still)
+        require_near(subject, still, motion, FAR_FROM_SCALED)
         placed = _place(opensim, scaled, subject, motion.q[0], still, keep)
     with whole_file(target) as partial:
         scaled.printToXML(str(partial))

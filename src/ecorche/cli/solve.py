@@ -73,6 +73,7 @@ def solve(
 
     from ecorche.biomech.inverse_kinematics import inverse_kinematics
     from ecorche.biomech.marker_labels import wrong_labels
+    from ecorche.biomech.misfit import FAR_FROM_POSED, require_near
     from ecorche.biomech.model import upright_from
     from ecorche.biomech.read_model import read_model
     from ecorche.biomech.solve import solve_muscles
@@ -97,6 +98,7 @@ def solve(
         recorded = read_markers(markers, up, start, end).turned(from_upright)
         counted = _numbers(weight, "--weight") or None
         motion = inverse_kinematics(read, recorded, weights=counted)
+        require_near(read, recorded, motion, FAR_FROM_POSED)
         times, q = motion.times, motion.q
         told += _of_markers(motion)
         if motion.worst.max() > FAR_OFF:
