@@ -164,6 +164,8 @@ def test_a_skin_inside_out_is_turned_and_one_half_turned_is_refused(
         told = ecorche("rig", file, "--without-muscles", "--fat", "0.5")
         assert ("inside out" in told) == (name == "inside out")
         assert "+5." in told  # litres
+        told = ecorche("check", file, code=int(name == "inside out"))
+        assert ("mesh 'Body': the skin is inside out" in told) == (name == "inside out")
         points.append(frame(folder / "a.npz"))
     np.testing.assert_array_equal(points[1], points[0])
     left = mesh.points[faces].mean(axis=1)[:, 0] > 0.0
@@ -175,6 +177,7 @@ def test_a_skin_inside_out_is_turned_and_one_half_turned_is_refused(
         told = ecorche(*command, code=2)
         assert "mesh 'Body': 50 % of the skin looks the other way" in told
         assert "Flip those faces" in told
+    assert "50 % of the skin looks the other way" in ecorche("check", file, code=1)
     assert [p.name for p in tmp_path.glob("*.*")] == ["woman.glb"]
 
 

@@ -133,7 +133,9 @@ def test_a_recording_nowhere_near_the_model_is_refused(arm: MujocoModel) -> None
     require_near(arm, once, inverse_kinematics(arm, once), 0.5)
     motion = inverse_kinematics(arm, away)
     require_near(arm, away, motion, 0.9)
-    with pytest.raises(MotionError, match=r"mm rms from the model's .*, more than 200 mm\. The model is fixed"):
+    with pytest.raises(
+        MotionError, match=r"mm rms from the model's .*, more than 200 mm\. The model is fixed"
+    ):
         require_near(arm, away, motion, 0.2)
     # a stretched body has no place where it would fit
     middle = here.positions.mean(axis=1, keepdims=True)

@@ -145,9 +145,7 @@ def test_a_recording_far_from_a_model_that_stands_fast_is_refused(
     opensim: Any, data: Path, tmp_path: Path
 ) -> None:
     markers = data / "arm26" / "reference" / "InverseKinematics" / "arm26_elbow_flex.trc"
-    code, told = _run(
-        "solve", data / ARM_FILE, "--markers", markers, "--end", 0.1, "-o", tmp_path / "solved"
-    )
+    code, told = _run("solve", data / ARM_FILE, "--markers", markers, "--end", 0.1, "-o", tmp_path / "solved")
     assert code == 2
     assert "its markers are 800 mm rms from the model's in its best pose, more than 200 mm" in told
     assert "The model is fixed to the ground" in told

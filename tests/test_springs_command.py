@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,10 +18,15 @@ from ecorche.body.spool import Spool
 from ecorche.body.spring_motion import SpringMotion
 from ecorche.body.take import Take
 from ecorche.cli.main import app
-from ecorche.document.files import write_rig
+from ecorche.document.fat_spec import FatSpec
+from ecorche.document.files import read_rig, write_rig
+from ecorche.document.spec import MapRef
 from ecorche.document.springs_spec import SpringsSpec
 from ecorche.io.formats import read_character, write_take
 from soft_ball import ball, hopping
+
+SLAP = {"joint": "ball", "along": 0.0, "radius": 0.2, "force": (0.0, 0.0, -30.0)}
+FAT = {"mask": "all", "thickness": 0.05, "voxel": 0.02}
 
 
 @pytest.fixture(scope="module")
@@ -91,6 +97,44 @@ def test_an_interrupted_bake_goes_on_and_is_the_same_to_the_byte(
     run("bake", rig, "-o", broken, "--dynamics", "springs")
     assert went_on
     assert broken.read_bytes() == whole.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("part", "said", "told"),
+    [
+        (
+            "springs",
+            {"blows": {"slap": {**SLAP, "joint": "bal"}}},
+            "springs.blows.slap.joint: there is no joint",
+        ),
+        (
+            "springs",
+            {"blows": {"slap": {**SLAP, "radius": 1e-4}}},
+            "springs.blows: the blow 'slap' meets no skin",
+        ),
+        ("springs", {"blows": {"slap": SLAP}}, "ok"),
+        ("fat", {"regions": {"top": {**FAT, "voxel": 2e-4}}}, "fat: voxels of 0.2 mm would be"),
+        (
+            "fat",
+            {"regions": {"top": {**FAT, "mask": None, "place": "belly"}}},
+            "fat.regions.top.place: this character's belly are not found",
+        ),
+        ("fat", {"regions": {"top": FAT}}, "ok"),
+    ],
+)
+def test_check_tells_blows_and_fat_that_a_bake_refuses(
+    rig: Path, tmp_path: Path, part: str, said: dict[str, Any], told: str
+) -> None:
+    made, here = read_rig(rig), tmp_path / "ball.ecorche"
+    shutil.copy(rig.with_suffix(".glb"), tmp_path)
+    everywhere = np.ones(len(ball().meshes[0].mesh.points), np.float32)
+    kind = {"fat": FatSpec, "springs": SpringsSpec}[part]
+    changed = {part: kind.model_validate(said), "maps": {"all": MapRef(mesh="ball")}}
+    write_rig(here, replace(made, spec=made.spec.model_copy(update=changed), maps={"all": everywhere}))
+    done = CliRunner().invoke(app, ["check", str(here)])
+    assert done.exit_code == int(told != "ok"), done.output
+    (line,) = done.output.splitlines()
+    assert line.startswith(f"{here}: {told}")
 
 
 def test_an_unknown_dynamics_names_springs(rig: Path, tmp_path: Path) -> None:

@@ -7,7 +7,12 @@ import numpy.typing as npt
 
 from ecorche.base.mesh import Mesh, coincident_groups
 from ecorche.body.character import Character, SkinnedMesh
+from ecorche.body.skin_state import outward
+from ecorche.errors import MeshError
 from ecorche.skin.weights import SkinWeights
+
+SHEET = 0.05
+"""With more open edges a triangle than this it is a sheet, whose outside nobody can tell."""
 
 
 def problems(character: Character) -> list[str]:
@@ -23,7 +28,25 @@ def problems(character: Character) -> list[str]:
         found += [f"mesh {mesh.name!r}: {p}" for p in _normal_problems(mesh.mesh)]
     found += _border_problems([m for m in character.meshes if m.weights is not None])
     found += _size_problems(character)
-    return found
+    return found + skin_problems(character)
+
+
+def skin_problems(character: Character, name: str | None = None) -> list[str]:
+    """Whether the skin of the body, or of the mesh so named, looks outwards as muscles and fat need it."""
+    try:
+        mesh = character.body(name)
+    except MeshError:
+        return []  # nothing is skinned
+    try:
+        triangles, state = outward(mesh.mesh.points, mesh.mesh.triangles(), None)
+    except MeshError as error:
+        return [f"mesh {mesh.name!r}: {error.what}. {error.remedy}"]
+    if not state.inside_out or state.open_edges > SHEET * len(triangles):
+        return []
+    return [
+        f"mesh {mesh.name!r}: the skin is inside out, its triangles run clockwise seen from outside."
+        " Flip its faces, and export again"
+    ]
 
 
 def _mesh_problems(mesh: Mesh) -> list[str]:

@@ -99,6 +99,7 @@ def check_rig(rig: Rig, character: Character) -> list[str]:
     problems += _joint_problems(rig, character)
     problems += _muscle_problems(rig, character)
     problems += _skin_problems(rig, character)
+    problems += _blow_problems(rig, character)
     meshes = [m.name for m in character.meshes]
     if spec.body is not None and spec.body not in meshes:
         problems.append(
@@ -187,6 +188,17 @@ def _skin_problems(rig: Rig, character: Character) -> list[str]:
         except EcorcheError as error:
             found.append(f"{spelled(('fat', 'regions', name, 'material'))}: {error.what}. {error.remedy}")
     return found
+
+
+def _blow_problems(rig: Rig, character: Character) -> list[str]:
+    """Blows on joints that the character has not."""
+    joints = character.skeleton.names
+    return [
+        f"{spelled(('springs', 'blows', name, 'joint'))}: there is no joint {blow.joint!r}."
+        f" {suggestion(blow.joint, joints)}"
+        for name, blow in rig.spec.springs.blows.items()
+        if blow.joint not in joints
+    ]
 
 
 def require_bound(rig: Rig, character: Character, where: object) -> None:

@@ -96,14 +96,15 @@ def skin_state(points: npt.ArrayLike, triangles: npt.ArrayLike) -> SkinState:
     border = np.stack(np.divmod(ends[counts == 1], max(size, 1)), axis=1)
     middle = corners.mean(axis=(0, 1)) if len(corners) else np.zeros(3)
     volume = float(np.einsum("ti,ti->", corners[:, 0] - middle, normal))
-    two_sided = bool(len(faces)) and not len(border) and abs(volume) < NOTHING * float(area.sum()) ** 1.5
+    empty = abs(volume) < NOTHING * float(area.sum()) ** 1.5
+    two_sided = bool(len(faces)) and not len(border) and empty
     return SkinState(
         pieces=_used(_parts(edges[:, 0], edges[:, 1], size), faces),
         holes=_used(_parts(border[:, 0], border[:, 1], size), border),
         open_edges=len(border),
         tangled=int((counts > 2).sum()),
         flat=int((~real).sum()),
-        inside_out=volume < 0.0 and not two_sided,
+        inside_out=volume < 0.0 and not empty,
         two_sided=two_sided,
         at_odds=_at_odds(piece, patch, area),
     )

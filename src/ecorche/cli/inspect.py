@@ -34,7 +34,13 @@ def problems_in(path: Path) -> list[str]:
 
 
 def _rig_problems(path: Path) -> list[str]:
+    from ecorche.body.dynamic_problems import dynamic_problems
+    from ecorche.body.problems import skin_problems
     from ecorche.body.rig import check_rig
     from ecorche.cli.subject import read_rig_and_character
 
-    return check_rig(*read_rig_and_character(path))
+    rig, character = read_rig_and_character(path)
+    found = check_rig(rig, character)
+    if not found:  # what does not fit would be told twice
+        found = [*skin_problems(character, rig.spec.body), *dynamic_problems(rig, character)]
+    return found
