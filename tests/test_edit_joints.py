@@ -20,6 +20,7 @@ from ecorche.body.edit_joints import (
     with_corner_added,
     with_corner_moved,
     with_corner_removed,
+    with_corner_swung,
     with_frame,
     with_frame_in_pose,
     with_limit_angles,
@@ -115,6 +116,8 @@ def test_a_polygon_that_crosses_itself_is_refused_with_the_joint_named(man: Char
     across = shoulder.polygon.corners[count // 2] * 0.999
     with pytest.raises(SkeletonError, match=r"LeftArm.*the spherical polygon"):
         with_corner_moved(rig, man, ARM, 0, across + 0.3 * (across - shoulder.polygon.corners[0]))
+    with pytest.raises(SkeletonError, match=r"LeftArm.*a swing of 196° is a half-turn or more"):
+        with_corner_swung(rig, man, ARM, 3, (179.0, 80.0))
     with pytest.raises(SkeletonError, match="no corner 99"):
         with_corner_removed(rig, man, ARM, 99)
     with pytest.raises(SkeletonError, match="a knee joint has no polygon"):

@@ -21,6 +21,7 @@ def folder(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     character = read_character(made / "man.glb")
     rig = create_rig(character, made / "man.glb", made / "man.ecorche", muscles=False)
     write_rig(made / "man.ecorche", rig)
+    (made / "over.pose").write_text("at 0\n l_elbow 0 0 0\nat 1\n l_elbow -140 0 0\nat 2\n l_elbow 0 0 0\n")
     return made
 
 
@@ -47,6 +48,12 @@ def test_joints_are_posed_and_their_limits_edited(folder: Path) -> None:
     assert 2.0 < seen["corners"][seen["corner"]] < 60.0
     assert seen["chosen"] == f"Corner {seen['corner']}"
     assert seen["undone"] < 1e-9
+    assert "LeftArm" in seen["refused"]
+    # the ring about the forward axis turned the forearm
+    assert max(map(abs, seen["ring"])) > 5.0
+    # the motion's worst moment
+    assert seen["worst"] == pytest.approx(1.0, abs=1e-6)
+    assert seen["row"].startswith(elbow)
     assert seen["origin"] == ["human", "own"]
     assert (seen["model"], seen["again"]) == ("swing", "ball_and_socket")
     assert seen["judged"].startswith("This pose is within all limits of")

@@ -31,6 +31,7 @@ from ecorche.document.spec import SkeletonSpec
 from ecorche.errors import SkeletonError
 from ecorche.skeleton.edit_limits import (
     added_corner,
+    direction_of_swing,
     moved_corner,
     removed_corner,
     with_angles,
@@ -191,6 +192,15 @@ def with_corner_moved(
     with _told(rig, joint):
         made = moved_corner(_required(rig, character, joint), corner, direction)
     return _set(rig, joint, made, f"corner {corner} of {joint!r} was moved")
+
+
+def with_corner_swung(
+    rig: Rig, character: Character, joint: str, corner: int, swing: npt.ArrayLike
+) -> Edited:
+    """The rig with one corner of a joint's polygon at a swing about x and y [degrees]."""
+    with _told(rig, joint):
+        direction = direction_of_swing(swing)
+    return with_corner_moved(rig, character, joint, corner, direction)
 
 
 def with_corner_added(

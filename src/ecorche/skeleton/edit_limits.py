@@ -14,10 +14,11 @@ import numpy as np
 import numpy.typing as npt
 
 from ecorche.base.names import suggestion
-from ecorche.base.rotations import normalise
+from ecorche.base.rotations import normalise, rotate_xyzw
 from ecorche.errors import SkeletonError
+from ecorche.skeleton.joint_angles import swing_from_vector
 from ecorche.skeleton.joint_values import joint_from_values, values_from_joint
-from ecorche.skeleton.joints import BallAndSocket, Joint, Swing
+from ecorche.skeleton.joints import Z_AXIS, BallAndSocket, Joint, Swing
 from ecorche.skeleton.spherical_polygon import SphericalPolygon
 from ecorche.skeleton.twist_field import TwistField
 
@@ -32,6 +33,22 @@ def moved_corner(joint: Joint, corner: int, direction: npt.ArrayLike) -> Joint:
     corners = _polygon(joint).corners.copy()
     corners[_numbered(corner, len(corners), "corner")] = _direction(direction)
     return _with_corners(joint, corners)
+
+
+def direction_of_swing(swing: npt.ArrayLike) -> Floats:
+    """Where a limb points that is swung about x and y [degrees], (2,), in the anatomical frame.
+
+    A swing of a half-turn or more is refused: it would point to another place than its numbers say.
+    """
+    angles = np.asarray(swing, np.float64)
+    size = float(np.linalg.norm(angles))
+    if angles.shape != (2,) or not size < 180.0:
+        raise SkeletonError(
+            f"a swing of {size:.0f}° is a half-turn or more",
+            remedy="Give angles about x and y whose squares add up to less than 180²",
+        )
+    direction: Floats = rotate_xyzw(swing_from_vector(np.radians(angles)), Z_AXIS)
+    return direction
 
 
 def added_corner(joint: Joint, side: int, direction: npt.ArrayLike | None = None) -> Joint:

@@ -3,10 +3,10 @@
 export default async function joints(page, { joint, elbow, out }, tools) {
   const seen = {};
   const shot = async (name) => out && (await tools.shot(page, `${out}-${name}.png`));
-  const choose = async (name) => {
+  const choose = async (name, posing = true) => {
     await page.evaluate((name) => window.ecorcheStudio.store.getState().set({ selected: { kind: "joint", name }, panel: "joints" }), name);
     await page.waitForFunction((name) => document.querySelector("[data-testid=joint]")?.textContent === name, name);
-    await page.getByText("About the body's axes, from standing").waitFor();
+    if (posing) await page.getByText("About the body's axes, from standing").waitFor();
     await tools.refreshed(page);
   };
   const part = (name) => page.getByRole("radiogroup").getByText(name, { exact: true }).click();
@@ -91,6 +91,51 @@ export default async function joints(page, { joint, elbow, out }, tools) {
   await page.getByTestId("dirty").waitFor({ state: "detached" });
   const undone = (await now(joint)).swings;
   seen.undone = Math.max(...undone.map((swing, at) => Math.hypot(swing[0] - before[at][0], swing[1] - before[at][1])));
+
+  // what cannot be is refused in words, and the number stands as it was
+  const swing = page.getByLabel("Corner, swing x [degrees]");
+  const stood = await swing.inputValue();
+  await swing.fill("-200");
+  await swing.press("Enter");
+  await page.getByText("half-turn or more").first().waitFor();
+  seen.refused = await page.getByText("half-turn or more").first().textContent();
+  await page.waitForFunction((stood) => document.querySelector("[aria-label='Corner, swing x [degrees]']").value === stood, stood);
+
+  // turned by a ring in the view
+  await part("Pose");
+  await choose(elbow);
+  await page.evaluate(() => window.ecorcheStudio.viewport().look("front"));
+  await page.waitForTimeout(300);
+  const turns = (await now(elbow)).turns;
+  const centre = await page.evaluate((at) => {
+    const { camera, controls, canvas } = window.ecorcheStudio.viewport();
+    const seen = controls.target.clone().set(...at).project(camera);
+    return [0.5 * (seen.x + 1) * canvas.clientWidth, 0.5 * (1 - seen.y) * canvas.clientHeight];
+  }, (await now(elbow)).limits.centre);
+  const [cx, cy] = [canvas.x + centre[0], canvas.y + centre[1]];
+  for (let far = 50; far < 80; far += 2) {
+    await page.mouse.move(cx + 0.7 * far, cy + 0.7 * far);
+    if (await page.evaluate(() => window.ecorcheStudio.viewport().handles.busy)) break;
+  }
+  await page.mouse.down();
+  await page.mouse.move(cx + 64, cy, { steps: 5 });
+  await shot("ring");
+  await page.mouse.up();
+  await tools.refreshed(page);
+  seen.ring = (await now(elbow)).turns.map((degrees, axis) => degrees - turns[axis]);
+  await page.getByRole("button", { name: "Bind pose" }).click();
+
+  // a motion that goes too far is listed, and a click goes where it is worst
+  await page.getByLabel("Motion", { exact: true }).first().click();
+  await page.getByRole("option", { name: "over.pose" }).click();
+  await part("Check");
+  await page.getByRole("listbox", { name: "Broken limits" }).getByRole("option").first().click();
+  await page.waitForFunction(() => document.querySelector("[data-testid=beyond]") !== null);
+  seen.worst = (await tools.request(page, "motion.get")).time;
+  seen.row = await page.getByRole("listbox", { name: "Broken limits" }).getByRole("option").first().textContent();
+  await shot("motion");
+  await page.getByRole("button", { name: "Forget the motion" }).click();
+  await choose(joint, false);
 
   // its type, its origin, and back
   await part("Model");

@@ -21,7 +21,6 @@ from ecorche.body.edited_rig import Edited
 from ecorche.document.files import Rig, frozen
 from ecorche.errors import SkeletonError
 from ecorche.skeleton.enforce_limits import broken_limits
-from ecorche.skeleton.joint_angles import swing_from_vector
 from ecorche.skeleton.joint_values import values_from_joint
 from ecorche.skeleton.joints import Z_AXIS, Joint
 from ecorche.skeleton.limit_drawing import Arc, LimitDrawing, limit_drawing, parameter_ranges, polygon_of
@@ -175,7 +174,8 @@ def within(session: Session, _: asked_of.PoseWithin) -> Done:
     take(session, posed.local)
     if not beyond:
         return Done(lines=("all joints are within their limits already",))
-    return Done(lines=(f"{len(beyond)} joints were turned back, by at most {posed.held_degrees:.1f}°",))
+    turned = f"{beyond[0]!r} was" if len(beyond) == 1 else f"{len(beyond)} joints were"
+    return Done(lines=(f"{turned} turned back, by at most {posed.held_degrees:.1f}°",))
 
 
 @answering(ANSWERS, asked_of.LimitsCheck)
@@ -268,12 +268,11 @@ def _offset(session: Session, asked: asked_of.JointOffset) -> Edited:
 def _corner(session: Session, asked: asked_of.JointCorner) -> Edited:
     here = _here(session, asked)
     if asked.swing is not None:
-        direction = rotate_xyzw(swing_from_vector(np.radians(asked.swing)), Z_AXIS)
-    else:
-        drawn = limit_drawing(joints_of(session), pose_of(session), asked.joint)
-        if drawn is None or asked.to is None:
-            raise SkeletonError("it is told where to in no way", where=asked.joint, remedy="Give a point")
-        direction = rotate_xyzw(inverse_xyzw(drawn.frame_xyzw), np.asarray(asked.to) - drawn.centre)
+        return edit_joints.with_corner_swung(*here, asked.corner, asked.swing)
+    drawn = limit_drawing(joints_of(session), pose_of(session), asked.joint)
+    if drawn is None or asked.to is None:
+        raise SkeletonError("it is not told where to", where=asked.joint, remedy="Give a point")
+    direction = rotate_xyzw(inverse_xyzw(drawn.frame_xyzw), np.asarray(asked.to) - drawn.centre)
     return edit_joints.with_corner_moved(*here, asked.corner, direction)
 
 

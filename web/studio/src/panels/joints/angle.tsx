@@ -1,5 +1,5 @@
 import { Group, NumberInput, Slider, Text, Tooltip } from "@mantine/core";
-import { useRef } from "react";
+import { useRef, useState } from "react";
 import { newGesture } from "./state.js";
 
 /** So far beyond a range a slider goes, so that a limb can be seen to stop [degrees]. */
@@ -57,10 +57,12 @@ export function Degrees(props: {
 }) {
   const { label, value, onChange, width = 74, hint } = props;
   const shown = rounded(value);
+  // counts what was typed: a number that is refused must not stay
+  const [typed, setTyped] = useState(0);
   const input = (
     <NumberInput
       // a key, so that what comes from the server is shown, and what is typed stays until it is left
-      key={shown}
+      key={`${shown} ${typed}`}
       aria-label={label}
       w={width}
       defaultValue={shown}
@@ -68,15 +70,18 @@ export function Degrees(props: {
       step={1}
       suffix="°"
       hideControls
-      onBlur={(event) => take(event.currentTarget.value)}
+      onBlur={(event) => {
+        take(event.currentTarget.value);
+        setTyped(typed + 1);
+      }}
       onKeyDown={(event) => event.key === "Enter" && event.currentTarget.blur()}
     />
   );
   return hint === undefined ? input : <Tooltip label={hint}>{input}</Tooltip>;
 
   function take(text: string): void {
-    const typed = parseFloat(text);
-    if (isFinite(typed) && typed !== shown) onChange(typed);
+    const next = parseFloat(text);
+    if (isFinite(next) && next !== shown) onChange(next);
   }
 }
 
