@@ -113,12 +113,13 @@ export default async function joints(page, { joint, elbow, out }, tools) {
     return [0.5 * (seen.x + 1) * canvas.clientWidth, 0.5 * (1 - seen.y) * canvas.clientHeight];
   }, (await now(elbow)).limits.centre);
   const [cx, cy] = [canvas.x + centre[0], canvas.y + centre[1]];
-  for (let far = 50; far < 80; far += 2) {
+  for (let far = 60; far < 72; far += 2) {
     await page.mouse.move(cx + 0.7 * far, cy + 0.7 * far);
     if (await page.evaluate(() => window.ecorcheStudio.viewport().handles.busy)) break;
   }
   await page.mouse.down();
   await page.mouse.move(cx + 64, cy, { steps: 5 });
+  await page.mouse.move(cx + 45, cy - 45, { steps: 5 });
   await shot("ring");
   await page.mouse.up();
   await tools.refreshed(page);
