@@ -42,6 +42,7 @@ SECTIONS = (
     "crowds",
     "crowd_detail",
     "farm",
+    "studio",
 )
 """Modules of this package in the order of the report; each has a function ``section() -> str``."""
 

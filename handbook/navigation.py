@@ -9,7 +9,15 @@ from collections.abc import Iterable
 from pathlib import Path
 
 NAVIGATION: dict[str, tuple[str, ...]] = {
-    "Start": ("tutorial.md", "studio.md", "guide.md", "keyframes.md", "coming-from.md", "gallery.md", "limits.md"),
+    "Start": (
+        "tutorial.md",
+        "studio.md",
+        "guide.md",
+        "keyframes.md",
+        "coming-from.md",
+        "gallery.md",
+        "limits.md",
+    ),
     "Muscles": ("muscles.md", "extraction.md", "action_lines.md"),
     "Flesh": ("skin.md", "fat.md", "springs.md"),
     "Biomechanics": ("musculoskeletal.md", "identification.md"),

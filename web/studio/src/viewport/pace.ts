@@ -36,7 +36,7 @@ export class Pace {
 
   constructor(byProcessor: boolean, ratio: number) {
     this.full = Math.min(ratio, byProcessor ? 1 : 2);
-    this.moving = this.full;
+    this.moving = byProcessor ? 0.75 * this.full : this.full;
     // without hardware edges are smoothed by drawing more points, which takes its time
     this.resting = byProcessor ? 2 * this.full : this.full;
   }

@@ -122,11 +122,17 @@ function Source({ told }: { told: MotionTold | null }) {
 }
 
 function Controls({ told }: { told: MotionTold }) {
-  const { playing, loop, speed, follow, waits, ahead, editing, rate, time } = useMotion();
+  // what changes with every picture has components of its own: drawing all of this again takes as long as a picture
+  const playing = useMotion((s) => s.playing);
+  const loop = useMotion((s) => s.loop);
+  const speed = useMotion((s) => s.speed);
+  const follow = useMotion((s) => s.follow);
+  const waits = useMotion((s) => s.waits);
+  const ahead = useMotion((s) => s.ahead);
+  const editing = useMotion((s) => s.editing);
   const beside = useStudio((s) => s.beside);
   const hasLines = useStudio((s) => s.document?.muscles.some(({ kind }) => kind === "lines") ?? false);
   const motion = told.motion!;
-  const frame = frameAt(motion, time);
   const swings = told.dynamics !== "off" && ahead.possible > 0 && ahead.computed < ahead.possible;
   return (
     <>
@@ -175,28 +181,7 @@ function Controls({ told }: { told: MotionTold }) {
           onChange={(value) => useMotion.setState({ speed: Number(value ?? 1) })}
         />
       </Tooltip>
-      <Tooltip label={`Frame, of 0 to ${motion.frames - 1} (← and → step)`}>
-        <NumberInput
-          aria-label="Frame"
-          w={72}
-          min={0}
-          max={motion.frames - 1}
-          hideControls
-          value={frame}
-          onChange={(value) => {
-            if (typeof value === "number" && value !== frame) {
-              stop();
-              void seek(timeOf(motion, value));
-            }
-          }}
-        />
-      </Tooltip>
-      <Text fz="xs" c="dimmed" w={96} data-testid="time" style={{ whiteSpace: "nowrap" }}>
-        {time.toFixed(2)} / {motion.ends.toFixed(2)} s
-      </Text>
-      <Text fz="xs" c="dimmed" w={52} data-testid="rate" style={{ whiteSpace: "nowrap" }}>
-        {playing ? `${rate.toFixed(0)} fps` : ""}
-      </Text>
+      <Now motion={motion} />
       <span style={{ flex: 1 }} />
       {!told.shown && (
         <Tooltip label="The pose is shown; scrub or play to see the motion again">
@@ -252,9 +237,58 @@ function Controls({ told }: { told: MotionTold }) {
   );
 }
 
+type Shown = NonNullable<MotionTold["motion"]>;
+
+/** Frame and time that are shown, and how fast it plays. */
+function Now({ motion }: { motion: Shown }) {
+  const frame = useMotion((s) => frameAt(motion, s.time));
+  const time = useMotion((s) => s.time);
+  const playing = useMotion((s) => s.playing);
+  const rate = useMotion((s) => (s.playing ? `${s.rate.toFixed(0)} fps` : ""));
+  return (
+    <>
+      {playing ? (
+        <Text fz="sm" w={72} px={10} data-testid="frame">
+          {frame}
+        </Text>
+      ) : (
+        <FrameField motion={motion} frame={frame} />
+      )}
+      <Text fz="xs" c="dimmed" w={96} data-testid="time" style={{ whiteSpace: "nowrap" }}>
+        {time.toFixed(2)} / {motion.ends.toFixed(2)} s
+      </Text>
+      <Text fz="xs" c="dimmed" w={52} data-testid="rate" style={{ whiteSpace: "nowrap" }}>
+        {rate}
+      </Text>
+    </>
+  );
+}
+
+function FrameField({ motion, frame }: { motion: Shown; frame: number }) {
+  return (
+    <Tooltip label={`Frame, of 0 to ${motion.frames - 1} (← and → step)`}>
+      <NumberInput
+        aria-label="Frame"
+        w={72}
+        min={0}
+        max={motion.frames - 1}
+        hideControls
+        value={frame}
+        onChange={(value) => {
+          if (typeof value === "number" && value !== frame) {
+            stop();
+            void seek(timeOf(motion, value));
+          }
+        }}
+      />
+    </Tooltip>
+  );
+}
+
 /** The moments of the motion as a bar to scrub on; the lower line is how far what swings is computed. */
 function Track() {
-  const { time, told, ahead } = useMotion();
+  const told = useMotion((s) => s.told);
+  const ahead = useMotion((s) => s.ahead);
   const bar = useRef<HTMLDivElement>(null);
   const motion = told!.motion!;
   const length = Math.max(motion.ends - motion.begins, 1e-9);
@@ -272,7 +306,7 @@ function Track() {
       aria-label="Time"
       aria-valuemin={motion.begins}
       aria-valuemax={motion.ends}
-      aria-valuenow={time}
+      aria-valuenow={useMotion.getState().time}
       onPointerDown={(event) => {
         stop();
         event.currentTarget.setPointerCapture(event.pointerId);
@@ -286,9 +320,15 @@ function Track() {
         </span>
       ))}
       <i className="timeline-computed" style={{ width: `${100 * computed}%` }} />
-      <i className="timeline-now" style={{ left: `${(100 * (time - motion.begins)) / length}%` }} />
+      <Marker motion={motion} />
     </div>
   );
+}
+
+function Marker({ motion }: { motion: Shown }) {
+  const time = useMotion((s) => s.time);
+  const share = (time - motion.begins) / Math.max(motion.ends - motion.begins, 1e-9);
+  return <i className="timeline-now" style={{ left: `${100 * share}%` }} />;
 }
 
 /** Some even times [s] within a span. */
@@ -299,11 +339,11 @@ function ticks(begins: number, ends: number): number[] {
   return found;
 }
 
-function frameAt(motion: NonNullable<MotionTold["motion"]>, time: number): number {
+function frameAt(motion: Shown, time: number): number {
   return Math.min(Math.floor((time - motion.begins) * motion.rate + 1e-4), motion.frames - 1);
 }
 
-function timeOf(motion: NonNullable<MotionTold["motion"]>, frame: number): number {
+function timeOf(motion: Shown, frame: number): number {
   return motion.begins + frame / motion.rate;
 }
 
