@@ -41,7 +41,7 @@ def section() -> str:
         "",
         "The muscular man of 13,380 vertices with all muscles of the template, in headless Chromium that"
         " draws by the processor alone, 1280 by 800. Playing a walk: pictures a second, and what server and"
-        " browser worked for one. A change of pose: from asking to the drawn picture, and the server's share of it.",
+        " browser worked for one. A change of pose: from asking to the drawn picture, and the server's share.",
         "",
         "| shown | pictures/s | server works, ms | browser works, ms | pose shown, ms | of it server, ms |",
         "|---|---|---|---|---|---|",
