@@ -93,6 +93,10 @@ try {
   if (wrong.length) throw new Error(wrong.join("\n"));
   if (outside) throw new Error(`${outside} addresses outside of the studio were asked for`);
   await writeFile(process.argv[2].replace(/\.json$/, ".result.json"), JSON.stringify(result ?? null));
+} catch (error) {
+  // what the page complained of before tells more than what the scenario then missed
+  if (complaints.length) console.error(complaints.join("\n"));
+  throw error;
 } finally {
   await browser.close();
 }

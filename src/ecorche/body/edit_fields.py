@@ -253,7 +253,7 @@ def with_fields_on_line(
     chosen = tuple(dict.fromkeys(names))
     made = here.with_muscle(muscle, _acted_on(here, here.muscle(muscle), line, chosen))
     what = listed(list(chosen), TOLD) if chosen else "nothing"
-    return told(f"line {line} of {muscle!r} is bent by {what}", made)
+    return told(f"{here.spoken(muscle, line)} is bent by {what}", made)
 
 
 def ellipsoid_at_bind(rig: Rig, character: Character, name: str, number: int) -> tuple[Floats, Floats]:

@@ -61,7 +61,7 @@ def moved_node(
         raise EcorcheError(
             "a node's place is not three finite numbers", where=muscle, remedy="Give x, y and z in metres"
         )
-    where = f"node {node} of line {line} of {muscle!r}"
+    where = f"node {node} of {lines.spoken(muscle, line)}"
     if isinstance(known, MobileNodeSpec):
         field = {"low": "at_low", "rest": "at_rest", "high": "at_high"}[extreme]
         before = np.array(getattr(known, field))
@@ -109,7 +109,7 @@ def with_node_kind(
     lines = Lines(rig, character)
     before, spec = lines.node(muscle, line, node), lines.line(muscle, line)
     places = lines.designed(muscle, line)
-    where = f"node {node} of line {line} of {muscle!r}"
+    where = f"node {node} of {lines.spoken(muscle, line)}"
     if before.kind == kind and joint is None:
         return Edited(rig, (f"{where} is {kind} already",))
     carrier = joint or (before.joint if not isinstance(before, FreeNodeSpec) else None)
@@ -164,7 +164,7 @@ def with_adherence(
         lines.joint(relative_to)
     changes = {"swing": swing, "twist": twist, "axis": axis, "relative_to": relative_to}
     made = _changed_node(lines, muscle, line, node, "bound", changes)
-    where = f"node {node} of line {line} of {muscle!r}"
+    where = f"node {node} of {lines.spoken(muscle, line)}"
     return told(
         f"{where} follows {100 * swing:.0f} % of the swing and {100 * twist:.0f} % of the twist", made
     )
@@ -209,7 +209,7 @@ def with_freedom(
     changes = {"freedom": freedom, "low": low, "rest": rest, "high": high, "shape": shape or known.shape}
     made = _changed_node(lines, muscle, line, node, "mobile", changes)
     name = {"swing_x": "swing about x", "swing_y": "swing about y"}.get(freedom["kind"], freedom["kind"])
-    where = f"node {node} of line {line} of {muscle!r}"
+    where = f"node {node} of {lines.spoken(muscle, line)}"
     return told(f"{where} is led by the {name} of {freedom['joint']!r}, {low:g} to {high:g}°", made)
 
 
@@ -233,7 +233,7 @@ def changed_line(
     for joint in changes.get("references") or ():
         lines.joint(joint)
     made = lines.with_line(muscle, line, changes)
-    return told(f"line {line} of {muscle!r}: {_spelled(changes)}", made)
+    return told(f"{lines.spoken(muscle, line)}: {_spelled(changes)}", made)
 
 
 def _with_node(lines: Lines, muscle: str, line: int, row: int, node: AnyNode) -> Lines:

@@ -119,10 +119,16 @@ def added_line(
         )
         to = places + (1.0 - share) * first + share * last
     nodes = relaid(lines, [_unshared(node) for node in base.nodes], to, ratios=False)
-    made_line = base.model_copy(update={"nodes": nodes})
+    # what draws the first line to itself would draw the second to the same place
+    drawing = [name for name in base.fields if rig.spec.muscles.fields[name].kind == "attract"]
+    acting = tuple(name for name in base.fields if name not in drawing)
+    made_line = base.model_copy(update={"nodes": nodes, "fields": acting})
     made = lines.with_muscle(muscle, spec.model_copy(update={"lines": (*spec.lines, made_line)}))
     far = 1e3 * float(np.linalg.norm(to - places, axis=1).max())
-    return told(f"{muscle!r} has line {len(spec.lines)}, {far:.0f} mm from line {like}", made)
+    undrawn = [f"it is not drawn by {listed(drawing, 4)}, as that one is"] if drawing else []
+    return told(
+        f"{muscle!r} has a line {len(spec.lines) + 1}, {far:.0f} mm from line {like + 1}", made, *undrawn
+    )
 
 
 def removed_line(rig: Rig, character: Character, muscle: str, line: int) -> Edited:
@@ -151,7 +157,7 @@ def removed_line(rig: Rig, character: Character, muscle: str, line: int) -> Edit
     left = tuple(one for row, one in enumerate(spec.lines) if row != line)
     muscles = {**rig.spec.muscles.lines, muscle: spec.model_copy(update={"lines": left})}
     made = lines.with_lines(muscles, fields, check=[muscle])
-    return told(f"line {line} of {muscle!r} is removed; it has {len(left)} left", made)
+    return told(f"{lines.spoken(muscle, line)} is removed; it has {len(left)} left", made)
 
 
 def _in_the_way(field: Field) -> bool:

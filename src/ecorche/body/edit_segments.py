@@ -68,7 +68,7 @@ def with_segments(
             where=f"{muscle}, line {line}",
             remedy=f"Give a belly of at least 1, no negative number, and at most {MOST} in all",
         )
-    done = f"line {line} of {muscle!r} has {wanted[0]} + {wanted[1]} + {wanted[2]} segments"
+    done = f"{lines.spoken(muscle, line)} has {wanted[0]} + {wanted[1]} + {wanted[2]} segments"
     if wanted == before:
         return Edited(rig, (f"{done} already",))
     places = lines.lying(muscle, line)

@@ -82,6 +82,10 @@ class Lines:
             )
         return lines[number]
 
+    def spoken(self, name: str, number: int) -> str:
+        """What a sentence calls a line."""
+        return repr(name) if len(self.muscle(name).lines) == 1 else f"line {number + 1} of {name!r}"
+
     def node(self, name: str, number: int, row: int) -> AnyNode:
         """One node of a line."""
         nodes = self.line(name, number).nodes

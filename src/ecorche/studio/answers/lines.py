@@ -71,7 +71,7 @@ def show(session: Session, asked: asking.LinesShow) -> WithArrays:
     if asked.trial is not None and asked.muscle is not None:
         rig, live = _tried(session, asked.trial, asked.muscle)
         lines, moved, posed = live.lines, live.moved, live.posed
-        points = live.points()
+        points = live.points(_active(session, lines))
     else:
         session.kept.pop("lines.trial", None)
         found = _here(session)
@@ -152,6 +152,16 @@ def _told(
         seconds=time.perf_counter() - begun,
     )
     return WithArrays(reply, arrays)
+
+
+def _active(session: Session, lines: BodyLines) -> Floats | None:
+    """How active muscles on lines are in what the page shows, in the order of ``lines.designed``."""
+    moment = session.shown
+    body, activation = moment.live.body, moment.live.activation
+    if activation is None or body.lines is None:
+        return None
+    level = dict(zip(body.muscle_names, activation[moment.index], strict=True))
+    return np.array([level[muscle.name] for muscle in lines.designed])
 
 
 def _here(session: Session) -> tuple[BodyLines, Floats, PosedPaths] | None:

@@ -1,6 +1,7 @@
 import type { ComponentType } from "react";
 import { BodyPanel } from "./body/body.js";
 import { JointsPanel } from "./joints/joints.js";
+import { LinesPanel } from "./lines/lines.js";
 import { Timeline } from "./motion/timeline.js";
 import { MusclesPanel } from "./muscles/muscles.js";
 import { ViewPanel } from "./view/view.js";
@@ -17,6 +18,7 @@ export interface Panel {
 export const PANELS: readonly Panel[] = [
   { id: "view", title: "View", hint: "Layers, colours and the camera", Component: ViewPanel },
   { id: "muscles", title: "Muscles", hint: "The muscle builder: shape, path, influence", Component: MusclesPanel },
+  { id: "lines", title: "Lines", hint: "Action lines of muscles that are meshes, and what bends them", Component: LinesPanel },
   { id: "joints", title: "Joints", hint: "Pose joints, edit their types and limits", Component: JointsPanel },
   { id: "body", title: "Body", hint: "Body type, coupling of the skin, and how flesh swings", Component: BodyPanel },
 ];
