@@ -8,8 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from arm_anatomy import write_arm
 from ecorche.body.add_mesh_muscle import added_from_mesh
 from ecorche.body.add_spindles import End, added_between, added_from_template, template_names
+from ecorche.body.anatomy_rig import with_anatomy
 from ecorche.body.character import Character
 from ecorche.body.compile import compile_body
 from ecorche.body.edit_muscles import removed
@@ -20,8 +22,9 @@ from ecorche.body.lofted_specs import lofted_muscles_of
 from ecorche.body.muscle_summary import skin_moved_by
 from ecorche.body.rig import check_rig, create_rig
 from ecorche.body.under_skin import outside, skin_of
-from ecorche.document.files import Rig
+from ecorche.document.files import Rig, read_rig, write_rig
 from ecorche.errors import DocumentError, EcorcheError
+from ecorche.io.anatomy_folder import read_anatomy_folder
 from ecorche.muscles.anatomy.folder import AnatomyMesh
 from extracted_people import extracted, extraction_report
 from rigged_people import BICEPS, person, rigged
@@ -172,6 +175,27 @@ def test_numbers_of_a_wrap(data: Path) -> None:
         with_wrap(rig, man, name, "none", radius=0.03)
     with pytest.raises(DocumentError, match="there is no muscle"):
         with_wrap(rig, man, "nobody", "sphere")
+
+
+def test_a_mesh_joins_those_that_are_there(man: Character, data: Path, tmp_path: Path) -> None:
+    folder = read_anatomy_folder(write_arm(tmp_path / "arm", man, np.eye(3)), "Y", 1.0)
+    rig = with_anatomy(bare(data, man), man, folder, {})[0]
+    (first,) = rig.spec.muscles.lines
+    shape = folder.muscles[0]
+    mesh = AnatomyMesh("second <b>", np.add(shape.points, [0.0, 0.0, 0.003]), shape.triangles)
+    edited = added_from_mesh(rig, man, mesh)
+    assert list(edited.rig.spec.muscles.lines) == [first, "second <b>"]
+    assert edited.rig.spec.muscles.lines[first] == rig.spec.muscles.lines[first]
+    assert set(rig.spec.muscles.fields) <= set(edited.rig.spec.muscles.fields)
+    assert {p.bone for p in edited.rig.spec.muscles.lines["second <b>"].attachments} == {"humerus", "forearm"}
+    assert check_rig(edited.rig, man) == []
+    lines = compile_body(man, rig=edited.rig).lines
+    assert lines is not None
+    assert len(lines.musculature.muscles) == 2
+    write_rig(tmp_path / "arm.ecorche", edited.rig)
+    assert read_rig(tmp_path / "arm.ecorche").spec.muscles == edited.rig.spec.muscles
+    with pytest.raises(DocumentError, match="already"):
+        added_from_mesh(edited.rig, man, mesh)
 
 
 def test_a_mesh_needs_bones(man: Character, rig: Rig) -> None:

@@ -43,6 +43,10 @@ def test_an_insertion_is_dragged_and_the_skin_follows(told: Any) -> None:
     assert told["undo"] == "move the insertion of biceps brachii, long head, right"
 
 
+def test_the_muscle_is_shown_alone(told: Any) -> None:
+    assert 0.0 < told["alone"] < 0.05
+
+
 def test_a_drag_is_one_step_to_undo_and_redo(told: Any) -> None:
     assert told["nothing"] is None
     assert told["back"] == 0.0

@@ -23,7 +23,7 @@ export default async function build(page, { out, pose }, tools) {
   };
   const canvas = page.locator("canvas");
   const box = await canvas.boundingBox();
-  const drag = async (from, by, steps = 6) => {
+  const drag = async (from, by, steps = 3) => {
     await page.mouse.move(...from);
     await page.mouse.down();
     for (let step = 1; step <= steps; step++) {
@@ -96,7 +96,13 @@ export default async function build(page, { out, pose }, tools) {
   result.insertion = Math.hypot(...moved.points[3].map((value, axis) => value - places.points[3][axis]));
   result.skin = away(tense, dragged);
   result.undo = await label();
+  await page.getByRole("button", { name: "Show this muscle alone" }).click();
   await tools.shot(page, `${out}-dragged.png`);
+  result.alone = await state(() => {
+    const { geometry } = window.ecorcheStudio.viewport().muscles.object.children[0];
+    return geometry.drawRange.count / geometry.index.count;
+  });
+  await page.getByRole("button", { name: "Show all muscles" }).click();
   await page.keyboard.press("Control+z");
   await page.waitForFunction(() => window.ecorcheStudio.store.getState().document.redo !== null);
   await settled();

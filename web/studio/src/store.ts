@@ -18,6 +18,8 @@ export interface Studio {
   readonly selected: Selected | null;
   readonly layers: Readonly<Record<LayerName, LayerLook>>;
   readonly colour: NonNullable<ViewFrame["colour"]>;
+  /** Of the muscles, the one that is chosen alone is drawn. */
+  readonly alone: boolean;
   /** Plain skin beside the skin over muscles. */
   readonly beside: boolean;
   readonly theme: Theme;
@@ -54,6 +56,7 @@ export const useStudio = create<Studio>((set) => ({
     fat: { shown: false, opacity: 0.5 },
   },
   colour: "material",
+  alone: false,
   beside: false,
   theme: dark ? "dark" : "light",
   panel: "view",

@@ -54,7 +54,7 @@ export class MuscleLayer implements ViewLayer {
   }
 
   looksChanged(): void {
-    const { layers, selected } = useStudio.getState();
+    const { layers, selected, alone } = useStudio.getState();
     this.object.visible = layers.muscles.shown;
     if (this.#mesh === null) return;
     const { material, geometry } = this.#mesh;
@@ -74,6 +74,8 @@ export class MuscleLayer implements ViewLayer {
       for (let at = 3 * first; at < 3 * (first + count); at++) colours[at] = 0.35 * colours[at]! + 0.65 * CHOSEN[at % 3]!;
     }
     attribute.needsUpdate = true;
+    const [first, count] = alone && part !== undefined ? corners(geometry.index!.array, part.points) : [0, Infinity];
+    geometry.setDrawRange(first, count);
   }
 
   dispose(): void {
@@ -82,4 +84,15 @@ export class MuscleLayer implements ViewLayer {
     this.object.clear();
     this.#mesh = null;
   }
+}
+
+/** First and count of the corners of triangles on a muscle's vertices: each muscle's lie together. */
+function corners(index: ArrayLike<number>, [first, count]: readonly [number, number]): [number, number] {
+  let [begin, end] = [-1, -1];
+  for (let at = 0; at < index.length; at += 3) {
+    const inside = index[at]! >= first && index[at]! < first + count;
+    if (inside && begin < 0) begin = at;
+    if (inside) end = at + 3;
+  }
+  return begin < 0 ? [0, 0] : [begin, end - begin];
 }

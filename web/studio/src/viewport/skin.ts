@@ -126,7 +126,15 @@ export class SkinLayer implements ViewLayer {
   #paint(frame: FrameAnswer): void {
     const { colour } = useStudio.getState();
     const values = frame.arrays.values;
-    if (this.plain || colour === "material" || values === undefined || frame.range === null) return;
+    if (this.plain || colour === "material") return;
+    if (values === undefined || frame.range === null) {
+      // nothing is chosen any more: what was shown of it would be a lie
+      for (const { colour: attribute } of this.drawn) {
+        (attribute.array as Float32Array).fill(0.6);
+        attribute.needsUpdate = true;
+      }
+      return;
+    }
     const colours = new Float32Array(3 * values.length);
     paint(values, colour, shownRange(colour, frame.range), colours);
     for (const { points, colour: attribute } of this.drawn) gather(colours, points, attribute);

@@ -301,7 +301,7 @@ export class Viewport {
   }
 
   #changed(now: ReturnType<typeof useStudio.getState>, before: ReturnType<typeof useStudio.getState>): void {
-    const looks = now.layers !== before.layers || now.selected !== before.selected || now.colour !== before.colour;
+    const looks = now.layers !== before.layers || now.selected !== before.selected || now.colour !== before.colour || now.alone !== before.alone;
     if (looks || now.beside !== before.beside) {
       for (const layer of this.layers) layer.looksChanged?.();
       this.redraw();

@@ -1,6 +1,6 @@
 import "./muscles.css";
 import { ActionIcon, Button, Group, Stack, Text, Tooltip } from "@mantine/core";
-import { IconCopy, IconFlipVertical, IconFocusCentered, IconTrash, IconX } from "@tabler/icons-react";
+import { IconCopy, IconEye, IconEyeOff, IconFlipVertical, IconFocusCentered, IconTrash, IconX } from "@tabler/icons-react";
 import { type ReactNode, useCallback, useEffect, useRef, useState } from "react";
 import { useStudio } from "../../store.js";
 import { act, tell, theViewport } from "../../studio.js";
@@ -83,6 +83,7 @@ export function MusclesPanel() {
 
 function Head({ detail }: { detail: Detail }) {
   const set = useStudio((s) => s.set);
+  const alone = useStudio((s) => s.alone);
   const { name } = detail;
   const rename = async (to: string): Promise<void> => {
     const done = await act("muscle.rename", { name, to });
@@ -94,6 +95,9 @@ function Head({ detail }: { detail: Detail }) {
         <Word label="Name" hint="Activations are given by name" testId="muscle-name" value={name} onValue={(to) => void rename(to)} />
         <Act label="Frame it in the view" onClick={() => theViewport()?.frameSelected()}>
           <IconFocusCentered size={15} />
+        </Act>
+        <Act label={alone ? "Show all muscles" : "Show this muscle alone"} onClick={() => set({ alone: !alone })}>
+          {alone ? <IconEyeOff size={15} /> : <IconEye size={15} />}
         </Act>
         <Act label="Put it on the other side as it is here; a partner that is there is replaced" onClick={() => void act("muscle.mirror", { names: [name] }).then((made) => tell(made?.lines ?? []))}>
           <IconFlipVertical size={15} />
