@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,12 +15,16 @@ from ecorche.body.frames import Frame
 from ecorche.body.lines import LineMotion
 from ecorche.body.live_frames import LiveFrames
 from ecorche.body.live_lines import LiveLines
+from ecorche.document.files import Rig
 from ecorche.skeleton.motion import Motion
 from ecorche.studio.document import OpenDocument
 from ecorche.studio.messages.base import Event
 from ecorche.studio.scene import Scene
 
 Floats = npt.NDArray[np.float64]
+
+RESTS = 32
+"""Of so many states of the rig it is remembered where elastic lines lay."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +66,7 @@ class Session:
     _scene: Scene | None = None
     _drawn: DrawnMuscles | None = None
     _lines: LiveLines | None = None
+    _rests: list[tuple[Rig, LiveLines]] = field(default_factory=list)
     _pose: tuple[int, Floats, tuple[tuple[str, float], ...], Moment] | None = None
 
     def __post_init__(self) -> None:
@@ -83,7 +89,7 @@ class Session:
         """Back to bind, no muscle worked by hand."""
         self.local = np.array(self.document.character.skeleton.bind_local)
         self.activation.clear()
-        self._lines = None
+        self.forget_rest()
 
     @property
     def lines(self) -> LiveLines | None:
@@ -94,15 +100,24 @@ class Session:
             return None
         if self._lines is None or self._lines.skeleton is not body.character.skeleton:
             self._lines = LiveLines(body.lines, body.character.skeleton)
+            self._rests.clear()
         elif self._lines.lines is not body.lines:
-            self._lines = self._lines.taken_over(body.lines)
+            # what is undone lies as it lay then: a line that was led round something need not find back
+            known = next((live for rig, live in self._rests if rig is self.document.rig), None)
+            same_pose = known is not None and np.array_equal(known.local, self._lines.local)
+            before = known if known is not None and same_pose else self._lines
+            self._lines = before.taken_over(body.lines)
         if not np.array_equal(self._lines.local, self.local):
             self._lines.pose(self.local)
+        self._rests[:] = [(rig, live) for rig, live in self._rests if rig is not self.document.rig]
+        self._rests.append((self.document.rig, copy(self._lines)))
+        del self._rests[:-RESTS]
         return self._lines
 
     def forget_rest(self) -> None:
         """Let elastic lines come to rest anew, from bind."""
         self._lines = self._pose = None
+        self._rests.clear()
 
     @property
     def shown(self) -> Moment:
