@@ -40,8 +40,9 @@ def section() -> str:
         "## The studio",
         "",
         "The muscular man of 13,380 vertices with all muscles of the template, in headless Chromium that"
-        " draws by the processor alone, 1280 by 800. Playing a walk: pictures a second, and what server and"
-        " browser worked for one. A change of pose: from asking to the drawn picture, and the server's share.",
+        " draws by the processor alone, 1280 by 800. Playing a walk: pictures a second, and what server"
+        " and browser worked for one. A change of pose: from asking to the drawn picture, and of it the"
+        " server's part.",
         "",
         "| shown | pictures/s | server works, ms | browser works, ms | pose shown, ms | of it server, ms |",
         "|---|---|---|---|---|---|",
