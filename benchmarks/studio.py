@@ -122,9 +122,9 @@ def _edits() -> list[str]:
     )
     fresh, again = found["afresh"], found["kept"]
     return [
-        f"An edit of one muscle: the body is compiled in {again.median:.0f} ms with what was kept of"
-        f" the last, {fresh.median:.0f} ms afresh ({fresh.median / again.median:.1f} times as long), the same byte for"
-        " byte.",
+        f"An edit of one muscle: the body is compiled in {again.median:.0f} ms with what was kept of the"
+        f" last, {fresh.median:.0f} ms afresh ({fresh.median / again.median:.1f} times as long), the same"
+        " byte for byte.",
     ]
 
 
