@@ -36,6 +36,7 @@ class Page:
         self.hub, self.heard = Hub(lambda: document), list[dict[str, Any]]()
         self._loop = asyncio.new_event_loop()
         self.session = self._loop.run_until_complete(self.hub.enter(self._hear))
+        assert self.heard.pop()["event"] == "files.hello"
 
     def close(self) -> None:
         """It goes."""

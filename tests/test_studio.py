@@ -234,9 +234,9 @@ def test_saved_as_the_command_line_saves(tmp_path: Path, pages: Pages) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "no JSON"),
-        ("[" * 100_000, "no JSON"),
-        ("[]", "no number"),
+        ("", "is not JSON"),
+        ("[" * 100_000, "is too deep"),
+        ("[]", "is not a table"),
         ('{"id": "a"}', "no number"),
         ('{"id": 1, "type": "no.such"}', "no request 'no.such'"),
         ('{"id": 1, "type": 3}', "no request '3'"),

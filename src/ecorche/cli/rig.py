@@ -88,8 +88,9 @@ def rig(
 
     from ecorche.body.rig import create_rig
     from ecorche.cli.options import joint_mapping, working
-    from ecorche.cli.subject import character_in, figure_file, weights_found
+    from ecorche.cli.subject import character_in, weights_found
     from ecorche.document.files import read_rig, require_rig_name, write_rig
+    from ecorche.io.figure_file import figure_file
 
     target = output or (Path("figure.ecorche") if character is None else character.with_suffix(".ecorche"))
     require_rig_name(target, WriteError)

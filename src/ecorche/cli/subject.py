@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from ecorche.base.files import require_file
@@ -87,46 +86,6 @@ def require_not_read(output: Path, character: Character, *others: Path | None) -
             raise WriteError(
                 "would be written over, and is read", where=output, remedy="Give another name with -o"
             )
-
-
-@dataclass(frozen=True, eq=False)
-class FigureFile:
-    """The built-in figure as a file beside a rig that will name it; not written yet."""
-
-    path: Path
-    character: Character
-    data: bytes
-
-    def write(self) -> None:
-        """Write it, unless it is there already."""
-        from ecorche.base.files import whole_file
-
-        if not self.path.exists():
-            with whole_file(self.path) as partial:
-                partial.write_bytes(self.data)
-
-
-def figure_file(rig_path: Path) -> FigureFile:
-    """The built-in figure for a rig; refused where another file has its name."""
-    from ecorche.base.files import require_folder
-    from ecorche.body.figure import ecorche_figure
-    from ecorche.body.take import Take
-    from ecorche.io.formats import write_take
-
-    figure = ecorche_figure()
-    target = rig_path.with_name(f"{figure.name}.glb")
-    require_folder(target)
-    with TemporaryDirectory() as folder:
-        fresh = Path(folder) / target.name
-        write_take(fresh, Take(figure))
-        made = FigureFile(target, replace(character_in(fresh), source=str(target)), fresh.read_bytes())
-    if target.exists() and target.read_bytes() != made.data:
-        raise WriteError(
-            "is there already, and is not the built-in figure",
-            where=target,
-            remedy="Give a character, or the rig another folder with -o",
-        )
-    return made
 
 
 def read_rig_and_character(path: Path) -> tuple[Rig, Character]:

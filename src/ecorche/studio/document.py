@@ -49,6 +49,7 @@ class OpenDocument:
         rig: Its rig.
         path: The rig's file; None for one that was never saved.
         notes: What was found while reading, a sentence each.
+        saved: Whether the file holds this rig.
 
     Attributes:
         character: As given.
@@ -59,13 +60,19 @@ class OpenDocument:
     """
 
     def __init__(
-        self, character: Character, rig: Rig, path: Path | None = None, notes: Sequence[str] = ()
+        self,
+        character: Character,
+        rig: Rig,
+        path: Path | None = None,
+        notes: Sequence[str] = (),
+        *,
+        saved: bool = True,
     ) -> None:
         self.character, self.path, self.notes = character, path, tuple(notes)
         self.revision = 0
         self.listeners: list[Listener] = []
         self._steps, self._at = [Step(rig, "open")], 0
-        self._saved: Rig | None = rig if path is not None else None
+        self._saved: Rig | None = rig if path is not None and saved else None
         self._body: tuple[Rig, Body] | None = None
         self._kept = KeptParts()
 
@@ -153,16 +160,24 @@ class OpenDocument:
         path = path or self.path
         if path is None:
             raise WriteError("the rig has no file yet", remedy="Save it under a name")
+        spec = write_rig(path, self.rig)
+        self.taken_as_saved(replace(self.rig, spec=spec, source=str(path)), path)
+        return path
+
+    def taken_as_saved(self, written: Rig, path: Path) -> None:
+        """The rig as it is now is in a file.
+
+        Args:
+            written: As it was written: it names its arrays, and its character from there.
+            path: The file, which is the document's from then on.
+        """
         rig = self.rig
-        spec = write_rig(path, rig)
-        # what was written names its arrays; as the same step it is neither undone nor an edit
-        written = replace(rig, spec=spec, source=str(path))
+        # as the same step it is neither undone nor an edit
         self._steps[self._at] = replace(self._steps[self._at], rig=written)
         if self._body is not None and self._body[0] is rig:
             self._body = (written, self._body[1])
         self._saved, self.path = written, path
         self._tell(Step(written, "save"))
-        return path
 
     def _compiled(self, rig: Rig) -> Body:
         """The body of a rig: the last one where only joint models differ, of which none is made."""

@@ -104,11 +104,15 @@ def open_rig(folder: Folder, name: str) -> Opened | Moved:
 
 def open_recovery(folder: Folder, recovery: Recovery) -> Opened | Moved:
     """The rig of a recovery; its version is the one that it began from, so that saving looks at the file."""
-    name = folder.name_of(recovery.rig)
-    with _told(folder, name):
+    rig, version = recovered(folder, recovery)
+    return _with_character(folder, folder.name_of(recovery.rig), rig, version)
+
+
+def recovered(folder: Folder, recovery: Recovery) -> tuple[Rig, str | None]:
+    """The rig of a recovery, and the version that it began from."""
+    with _told(folder, folder.name_of(recovery.rig)):
         rig = replace(recovery.read(), source=str(recovery.rig))
-    version = version_of(recovery.rig) if recovery.fits else recovery.base
-    return _with_character(folder, name, rig, version)
+    return rig, version_of(recovery.rig) if recovery.fits else recovery.base
 
 
 def open_character(folder: Folder, name: str) -> WithoutRig:

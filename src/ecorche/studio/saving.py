@@ -15,7 +15,7 @@ from pathlib import Path
 
 from ecorche.base.files import require_file
 from ecorche.body.rig import relative_path
-from ecorche.document.files import LARGEST_TEXT, Rig, write_rig
+from ecorche.document.files import LARGEST_TEXT, Rig, require_rig_name, write_rig
 from ecorche.document.spec import RigSpec
 from ecorche.errors import WriteError
 from ecorche.studio.folder import Folder
@@ -60,6 +60,7 @@ def save(folder: Folder, name: str, rig: Rig, opened: str | None) -> tuple[RigSp
         FileConflict: Where another version is there.
     """
     path = folder.writable(name)
+    require_rig_name(Path(name), WriteError)
     with _alone(path.parent):
         found = version_of(path)
         if found is not None and found != opened:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,10 +16,14 @@ from ecorche.body.lines import LineMotion
 from ecorche.body.live_frames import LiveFrames
 from ecorche.body.live_lines import LiveLines
 from ecorche.document.files import Rig
+from ecorche.errors import EcorcheError
 from ecorche.skeleton.motion import Motion
 from ecorche.studio.document import OpenDocument
 from ecorche.studio.messages.base import Event
 from ecorche.studio.scene import Scene
+
+if TYPE_CHECKING:
+    from ecorche.studio.workspace import Workspace
 
 Floats = npt.NDArray[np.float64]
 
@@ -49,20 +53,22 @@ class Session:
     """One page.
 
     Attributes:
-        document: The file it works on, shared with other pages.
+        opened: The file it works on, shared with other pages; None while nothing is open.
         tell: Sends an event to this page.
         local: Its pose, ``parent_from_joint``, (joints, 4, 4).
         activation: Muscles worked by hand, by name, 0 to 1.
         moment: What it shows in place of its pose, such as a moment of a motion; None is the pose.
         kept: What the areas keep for this page, by their name.
+        space: All that the server has open; None where it serves one document without a folder.
     """
 
-    document: OpenDocument
+    opened: OpenDocument | None
     tell: Callable[[Event], None]
     local: Floats = field(init=False)
     activation: dict[str, float] = field(default_factory=dict)
     moment: Callable[[], Moment] | None = None
     kept: dict[str, Any] = field(default_factory=dict)
+    space: Workspace | None = None
     _scene: Scene | None = None
     _drawn: DrawnMuscles | None = None
     _lines: LiveLines | None = None
@@ -70,6 +76,20 @@ class Session:
     _pose: tuple[int, Floats, tuple[tuple[str, float], ...], Moment] | None = None
 
     def __post_init__(self) -> None:
+        self.rest()
+
+    @property
+    def document(self) -> OpenDocument:
+        """The file it works on; refused while nothing is open."""
+        if self.opened is None:
+            raise EcorcheError("nothing is open", remedy="Open a file first")
+        return self.opened
+
+    def show(self, document: OpenDocument | None) -> None:
+        """Work on another file, from bind."""
+        self.opened, self.moment = document, None
+        self.kept.clear()
+        self._scene = self._drawn = self._lines = self._pose = None
         self.rest()
 
     @property
@@ -87,7 +107,9 @@ class Session:
 
     def rest(self) -> None:
         """Back to bind, no muscle worked by hand."""
-        self.local = np.array(self.document.character.skeleton.bind_local)
+        self.local = np.zeros((0, 4, 4))
+        if self.opened is not None:
+            self.local = np.array(self.opened.character.skeleton.bind_local)
         self.activation.clear()
         self.forget_rest()
 

@@ -16,10 +16,13 @@ import numpy.typing as npt
 from pydantic import ValidationError
 
 from ecorche.errors import EcorcheError
+from ecorche.studio.incoming import parsed
 from ecorche.studio.messages import REQUESTS
 from ecorche.studio.messages.base import Event, Reply, Request, WithArrays
 
 ALIGNED = 8
+LONGEST_TOLD = 300
+"""Characters that are said again of a message that is wrong."""
 KINDS = ("float32", "float64", "uint32", "int32", "uint8")
 """Types of arrays that a page has views for."""
 
@@ -36,15 +39,12 @@ class Numbered(Exception):
         self.number, self.error = number, error
 
 
-def request_of(text: str) -> tuple[int, Request]:
+def request_of(text: str | bytes) -> tuple[int, Request]:
     """The number and the request in a text message."""
-    try:
-        told = json.loads(text)
-    except (ValueError, RecursionError):
-        raise Refused("the message is no JSON", remedy="Reload the page") from None
-    if not isinstance(told, dict) or not isinstance(told.get("id"), int):
+    told = parsed(text)
+    number = told.pop("id", None)
+    if not isinstance(number, int) or isinstance(number, bool):
         raise Refused("the message has no number", remedy="Reload the page")
-    number = told.pop("id")
     asked = told.get("type")
     kind = REQUESTS.get(asked) if isinstance(asked, str) else None
     if kind is None:
@@ -55,8 +55,8 @@ def request_of(text: str) -> tuple[int, Request]:
     except ValidationError as problem:
         first = problem.errors()[0]
         where = ".".join(str(part) for part in first["loc"])
-        text = str(first["msg"]).removeprefix("Value error, ")
-        raise Numbered(number, Refused(text, where=f"{kind.named()}, {where}")) from None
+        what = str(first["msg"]).removeprefix("Value error, ")[:LONGEST_TOLD]
+        raise Numbered(number, Refused(what, where=f"{kind.named()}, {where[:LONGEST_TOLD]}")) from None
 
 
 def packed_reply(number: int, reply: Reply | WithArrays) -> str | bytes:
@@ -68,8 +68,12 @@ def packed_reply(number: int, reply: Reply | WithArrays) -> str | bytes:
 
 def packed_error(number: int | None, error: EcorcheError) -> str:
     """What was wrong with a request."""
-    told = {"what": error.what, "where": error.where, "remedy": error.remedy}
-    return json.dumps({"id": number, "error": told})
+    return json.dumps({"id": number, "error": error_told(error)})
+
+
+def error_told(error: EcorcheError) -> dict[str, str | None]:
+    """An error as pages read it."""
+    return {"what": error.what, "where": error.where, "remedy": error.remedy}
 
 
 def packed_event(event: Event) -> str:

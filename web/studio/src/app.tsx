@@ -1,6 +1,7 @@
 import { ActionIcon, Badge, Button, Tabs, Text, Tooltip } from "@mantine/core";
 import { IconArrowBackUp, IconArrowForwardUp, IconMoon, IconSun } from "@tabler/icons-react";
 import { useEffect } from "react";
+import { Notices } from "./panels/files/notices.js";
 import { BAR, BOTTOM, PANELS } from "./panels/index.js";
 import { Outliner } from "./panels/outliner/outliner.js";
 import { useStudio } from "./store.js";
@@ -20,6 +21,7 @@ export function App() {
       <main className="studio-view">
         <View />
         <Lost />
+        <Notices />
       </main>
       <aside className="studio-right">
         <Tabs value={panel} onChange={(next) => set({ panel: next ?? "view" })} px={6} pt={6}>
@@ -95,7 +97,7 @@ function Lost() {
   return (
     <div className="studio-lost" role="alert">
       {state === "lost"
-        ? "The studio's server does not answer. It is tried again by itself; edits are kept there."
+        ? "The studio's server does not answer. It is tried again by itself; what you ask meanwhile is done then, once."
         : "Connecting…"}
     </div>
   );

@@ -481,6 +481,22 @@ export interface EndGiven {
 }
 
 /**
+ * A file that can be opened.
+ *
+ * Attributes:
+ *     name: Within the folder.
+ *     kind: What it is.
+ *     size: Bytes.
+ *     changed: When, in seconds since 1970.
+ */
+export interface EntryTold {
+  name: string;
+  kind: "rig" | "character" | "motion" | "pose" | "curves" | "mesh" | "mask";
+  size: number;
+  changed: number;
+}
+
+/**
  * The fat that can move, region by region.
  *
  * Attributes:
@@ -540,6 +556,151 @@ export interface FieldTold {
   acts_on: number;
 }
 
+/** Something of `FilesTold` is another now. */
+export interface FilesChanged {
+  event: "files.changed";
+}
+
+/**
+ * Remove work that was not saved.
+ *
+ * Attributes:
+ *     recovery: Which one.
+ */
+export interface FilesDiscard {
+  type: "files.discard";
+  recovery: string;
+}
+
+/**
+ * Somebody else changed the open file.
+ *
+ * Attributes:
+ *     number: Of the page that did.
+ *     did: What it did.
+ */
+export interface FilesEdited {
+  event: "files.edited";
+  number: number;
+  did: string;
+}
+
+/** Open the built-in figure. */
+export interface FilesFigure {
+  type: "files.figure";
+}
+
+/** The folder, and how the open file stands in it. */
+export interface FilesGet {
+  type: "files.get";
+}
+
+/**
+ * Make a rig for a character; nothing is written before it is saved.
+ *
+ * Attributes:
+ *     character: The character's file.
+ *     muscles: Where they come from.
+ *     name: The rig's file; None takes the proposed one.
+ */
+export interface FilesMake {
+  type: "files.make";
+  character: string;
+  muscles?: "none" | "template" | "extract" | "template+extract";
+  name?: string | null;
+}
+
+/**
+ * Open a rig or a character in this page.
+ *
+ * Attributes:
+ *     name: Within the folder.
+ */
+export interface FilesOpen {
+  type: "files.open";
+  name: string;
+}
+
+/**
+ * Fit a rig to its character as it is now; nothing is written before it is saved.
+ *
+ * Attributes:
+ *     name: The rig's file.
+ *     character: The character's file; None is the one that the rig names.
+ */
+export interface FilesRebind {
+  type: "files.rebind";
+  name: string;
+  character?: string | null;
+}
+
+/**
+ * Go on with work that was not saved.
+ *
+ * Attributes:
+ *     recovery: Which one.
+ */
+export interface FilesRecover {
+  type: "files.recover";
+  recovery: string;
+}
+
+/** Take the rig as it is on disk; what was not saved can be had back by undo. */
+export interface FilesReload {
+  type: "files.reload";
+}
+
+/**
+ * Write the open rig.
+ *
+ * Attributes:
+ *     name: The file; None is its own.
+ *     over: The version on disk that may be replaced, of those that somebody else wrote.
+ */
+export interface FilesSave {
+  type: "files.save";
+  name?: string | null;
+  over?: string | null;
+}
+
+/**
+ * The folder, and how the open file stands in it.
+ *
+ * Attributes:
+ *     folder: Its name.
+ *     entries: What can be opened.
+ *     cut_short: Whether there is more.
+ *     open: Name of the open rig, or the one proposed for it; None where nothing is open.
+ *     saved: Whether that file was ever written.
+ *     dirty: Whether there is anything to save.
+ *     kept: When unsaved work was kept last, in seconds since 1970; None where there is none.
+ *     changed_on_disk: Whether somebody else has written the file since.
+ *     without_rig: The character, where this page opened one without a rig.
+ *     moved: The rig, where what this page wanted to open does not fit its character.
+ *     failed: Why what this page wanted to open is not.
+ *     recoveries: Of the open rig, or of all rigs of the folder where nothing is open.
+ *     unsaved: Files that are open in some page and hold work that is not saved.
+ *     trouble: Why unsaved work cannot be kept.
+ *     people: Who has the file open.
+ */
+export interface FilesTold {
+  folder: string;
+  entries: EntryTold[];
+  cut_short: boolean;
+  open: string | null;
+  saved: boolean;
+  dirty: boolean;
+  kept: number | null;
+  changed_on_disk: boolean;
+  without_rig: WithoutRigTold | null;
+  moved: MovedTold | null;
+  failed: TroubleTold | null;
+  recoveries: RecoveryTold[];
+  unsaved: string[];
+  trouble: TroubleTold | null;
+  people: PersonTold[];
+}
+
 /**
  * Find the muscles that show in the skin, in some regions or (None) everywhere, beside those there
  * are.
@@ -583,6 +744,23 @@ export interface FreedomSet {
   axis?: [number, number, number] | null;
   degrees?: [number, number, number] | null;
   shape?: "linear" | "parabolic" | null;
+}
+
+/**
+ * The first thing that a page is told.
+ *
+ * Attributes:
+ *     resumed: Whether the server still knows this page, and what it asked before.
+ *     open: Whether a file is open.
+ *     file: Its name in the folder; None where the page cannot ask for it by a name.
+ *     number: Of this page.
+ */
+export interface Hello {
+  event: "files.hello";
+  resumed: boolean;
+  open: boolean;
+  file: string | null;
+  number: number;
 }
 
 /** How far a hinge bends [degrees]. */
@@ -1295,6 +1473,22 @@ export interface MovePoint {
 }
 
 /**
+ * A rig that does not fit its character any more.
+ *
+ * Attributes:
+ *     name: The rig's file.
+ *     problems: What does not fit, a sentence each.
+ *     character: Where the character is; None where it is gone.
+ *     candidates: Characters that it may be now, the likeliest first.
+ */
+export interface MovedTold {
+  name: string;
+  problems: string[];
+  character: string | null;
+  candidates: string[];
+}
+
+/**
  * One muscle.
  *
  * Attributes:
@@ -1431,6 +1625,20 @@ export interface NodeTold {
   isometric: [number, number];
 }
 
+/**
+ * What came of opening.
+ *
+ * Attributes:
+ *     name: The rig that is open now; None where a person has to decide first.
+ *     lines: What a person should know, a sentence each.
+ *     moved: What does not fit, where the rig's character changed.
+ */
+export interface OpenedTold {
+  name: string | null;
+  lines: string[];
+  moved: MovedTold | null;
+}
+
 /** How a muscle's lines find their way. */
 export interface PathModelSet {
   gesture?: string | null;
@@ -1444,6 +1652,20 @@ export interface PathModelSet {
 export interface PathTold {
   model: "admissible" | "elastic";
   numbers: Record<string, number | null>;
+}
+
+/**
+ * A page that has the same file open.
+ *
+ * Attributes:
+ *     number: Counts the pages of this server.
+ *     did: What it did last; None for nothing yet.
+ *     you: Whether it is this page.
+ */
+export interface PersonTold {
+  number: number;
+  did: string | null;
+  you: boolean;
 }
 
 /**
@@ -1559,6 +1781,22 @@ export interface ProgramTold {
   why: string | null;
 }
 
+/**
+ * Work that was not saved when a server ended.
+ *
+ * Attributes:
+ *     id: Which one.
+ *     name: The rig's file.
+ *     saved: When it was kept, in seconds since 1970.
+ *     fits: Whether the rig's file is still the one that the work began from.
+ */
+export interface RecoveryTold {
+  id: string;
+  name: string;
+  saved: number;
+  fits: boolean;
+}
+
 /** The regions of the skin in which muscles can be looked for. */
 export interface RegionsGet {
   type: "muscle.regions";
@@ -1593,6 +1831,22 @@ export interface RevoluteSpec {
   anatomical_frame: [number, number, number, number];
   canonical_offset: [number, number, number, number];
   limits: HingeLimits;
+}
+
+/**
+ * What came of saving.
+ *
+ * Attributes:
+ *     name: The file.
+ *     lines: What was done.
+ *     conflict: Why nothing was written, where another version is on disk.
+ *     found: That version: saving over it names it.
+ */
+export interface SavedTold {
+  name: string;
+  lines: string[];
+  conflict: TroubleTold | null;
+  found: string | null;
 }
 
 /**
@@ -1787,6 +2041,13 @@ export interface TemplateGet {
   type: "muscle.template";
 }
 
+/** What is wrong, where, and how to mend it. */
+export interface TroubleTold {
+  what: string;
+  where: string | null;
+  remedy: string | null;
+}
+
 /** The fat; it is made when it is first asked for, which takes seconds. */
 export interface ViewFat {
   type: "view.fat";
@@ -1857,6 +2118,20 @@ export interface VolumeTold {
   rows: AtLengthTold[];
 }
 
+/**
+ * A character that was opened without a rig.
+ *
+ * Attributes:
+ *     name: The character's file.
+ *     proposed: A name for its rig.
+ *     rigs: Rigs of the folder that were made for it.
+ */
+export interface WithoutRigTold {
+  name: string;
+  proposed: string;
+  rigs: string[];
+}
+
 /** What a muscle found in the skin bends round: kind, joint and radius [m]. */
 export interface WrapTold {
   shape: "none" | "sphere" | "cylinder" | "ball";
@@ -1880,6 +2155,15 @@ export interface Requests {
   "fields.place": { request: PlaceEllipsoid; reply: Done };
   "fields.remove": { request: FieldRemove; reply: Done };
   "fields.remove_ellipsoid": { request: EllipsoidRemove; reply: Done };
+  "files.discard": { request: FilesDiscard; reply: Done };
+  "files.figure": { request: FilesFigure; reply: OpenedTold };
+  "files.get": { request: FilesGet; reply: FilesTold };
+  "files.make": { request: FilesMake; reply: OpenedTold };
+  "files.open": { request: FilesOpen; reply: OpenedTold };
+  "files.rebind": { request: FilesRebind; reply: OpenedTold };
+  "files.recover": { request: FilesRecover; reply: OpenedTold };
+  "files.reload": { request: FilesReload; reply: OpenedTold };
+  "files.save": { request: FilesSave; reply: SavedTold };
   "joint.add_corner": { request: JointAddCorner; reply: JointTurned };
   "joint.align": { request: JointAlign; reply: JointTurned };
   "joint.corner": { request: JointCorner; reply: JointTurned };
@@ -1971,4 +2255,4 @@ export interface Requests {
 }
 
 /** What the server tells without being asked. */
-export type ServerEvent = DocumentChanged;
+export type ServerEvent = DocumentChanged | Hello | FilesChanged | FilesEdited;

@@ -1,6 +1,6 @@
 import { create } from "zustand";
 import type { Refusal, State } from "./connection.js";
-import type { DocumentTold, FrameTold, PickTold, ViewFrame } from "./messages.js";
+import type { DocumentTold, FilesTold, FrameTold, PickTold, ViewFrame } from "./messages.js";
 
 export type LayerName = "skin" | "muscles" | "bones" | "skeleton" | "lines" | "fields" | "fat";
 export type Theme = "light" | "dark";
@@ -14,6 +14,10 @@ export interface LayerLook {
 /** What the page knows and shows. Panels read it; what the server computes comes by requests. */
 export interface Studio {
   readonly connection: State;
+  /** Whether a file is open. */
+  readonly open: boolean;
+  /** The folder, and how the open file stands in it. */
+  readonly files: FilesTold | null;
   readonly document: DocumentTold | null;
   readonly selected: Selected | null;
   readonly layers: Readonly<Record<LayerName, LayerLook>>;
@@ -44,6 +48,8 @@ const dark = matchMedia("(prefers-color-scheme: dark)").matches;
 
 export const useStudio = create<Studio>((set) => ({
   connection: "connecting",
+  open: true,
+  files: null,
   document: null,
   selected: null,
   layers: {

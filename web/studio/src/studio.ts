@@ -29,6 +29,7 @@ export function tellRefusal(error: unknown): void {
     error instanceof Refusal ? error : new Refusal(String(error instanceof Error ? error.message : error), null, null);
   useStudio.getState().set({ refusal });
   notifications.show({
+    ...(refusal.lost ? { id: "lost" } : {}), // many at once are one loss
     color: "red",
     title: refusal.where === null ? sentence(refusal.what) : `${refusal.where}: ${refusal.what}`,
     message: refusal.remedy === null ? "" : `${sentence(refusal.remedy)}.`,
@@ -70,12 +71,14 @@ export function sentence(text: string): string {
 connection.onState = (state) => {
   useStudio.getState().set({ connection: state });
   if (state === "open") {
+    if (!useStudio.getState().open) return;
     void reloadDocument();
     viewport?.reload();
   }
 };
 connection.onRefusal = tellRefusal;
 connection.onEvent = (event) => {
+  if (event.event === "files.hello") useStudio.getState().set({ open: event.open });
   if (event.event === "document.changed") {
     const { document, set } = useStudio.getState();
     const { revision, undo, redo, dirty } = event;

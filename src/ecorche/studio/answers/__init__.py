@@ -3,7 +3,7 @@ cannot do."""
 
 from __future__ import annotations
 
-from ecorche.studio.answers import body, document, joints, lines, motion, muscles, poses, view
+from ecorche.studio.answers import body, document, files, joints, lines, motion, muscles, poses, view
 from ecorche.studio.answers.table import Answer, Answers
 
 _AREAS: tuple[Answers, ...] = (
@@ -15,6 +15,7 @@ _AREAS: tuple[Answers, ...] = (
     muscles.ANSWERS,
     poses.ANSWERS,
     view.ANSWERS,
+    files.ANSWERS,
 )
 
 ANSWERS: dict[str, Answer] = {kind.named(): answer for area in _AREAS for kind, answer in area.items()}

@@ -89,4 +89,5 @@ def redo(session: Session, _: DocumentRedo) -> Done:
 @answering(ANSWERS, DocumentSave)
 def save(session: Session, _: DocumentSave) -> Done:
     """Write the rig to its file."""
-    return Done(lines=(f"saved {session.document.save().name}",))
+    name = session.document.save().name if session.space is None else session.space.file(session).save()
+    return Done(lines=(f"saved {name}",))

@@ -5,18 +5,10 @@
 
 from __future__ import annotations
 
-from ecorche.studio.messages import body, document, joints, lines, motion, muscles, view
+from ecorche.studio.messages import body, document, files, joints, lines, motion, muscles, view
 from ecorche.studio.messages.base import Event, Request
 
-_AREAS = (
-    body,
-    document,
-    joints,
-    lines,
-    motion,
-    muscles,
-    view,
-)
+_AREAS = (body, document, joints, lines, motion, muscles, view, files)
 
 REQUESTS: dict[str, type[Request]] = {kind.named(): kind for area in _AREAS for kind in area.REQUESTS}
 """What a page may ask, by its ``type``."""

@@ -4,6 +4,7 @@ import { JointsPanel } from "./joints/joints.js";
 import { LinesPanel } from "./lines/lines.js";
 import { Timeline } from "./motion/timeline.js";
 import { MusclesPanel } from "./muscles/muscles.js";
+import { FilesBar } from "./files/bar.js";
 import { ViewPanel } from "./view/view.js";
 
 /** A panel: where it stands, and what it is called. */
@@ -27,4 +28,4 @@ export const PANELS: readonly Panel[] = [
 export const BOTTOM: readonly ComponentType[] = [Timeline];
 
 /** What stands in the bar beside the file's name. */
-export const BAR: readonly ComponentType[] = [];
+export const BAR: readonly ComponentType[] = [FilesBar];
