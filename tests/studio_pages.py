@@ -84,8 +84,9 @@ def visited(
     *,
     webgpu: bool = False,
     size: tuple[int, int] = (1280, 800),
+    ready: bool = True,
 ) -> Any:
-    """What a scenario of tests/web/studio gives in a real browser."""
+    """What a scenario of tests/web/studio gives in a real browser; ``ready`` waits for what is open first."""
     browser = (
         os.environ.get("ECORCHE_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
     )
@@ -100,6 +101,7 @@ def visited(
         "scenario": scenario,
         "webgpu": webgpu,
         "size": size,
+        "ready": ready,
         "given": given or {},
     }
     request.write_text(json.dumps(told))

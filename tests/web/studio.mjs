@@ -3,7 +3,7 @@
 //   node studio.mjs REQUEST.json
 //
 // REQUEST: {"browser": path, "address": of the studio, "scenario": module beside studio/, "webgpu": true or false,
-//   "size": [width, height], "given": anything for the scenario}. The scenario is studio/NAME.mjs and exports
+//   "size": [width, height], "ready": whether something is open from the start, "given": anything for the scenario}. The scenario is studio/NAME.mjs and exports
 //   `default async (page, given, tools) => result`; its result goes to standard output as JSON. Errors of the page
 //   and of its console fail it, but for those that `tools.expected` holds a part of.
 import { readFile, writeFile } from "node:fs/promises";
@@ -57,6 +57,17 @@ async function until(page, asked, given, seconds = 120) {
 async function openPage({ strict = false, ready = true, address = request.address } = {}) {
   const [width, height] = request.size ?? [1280, 800];
   const page = await browser.newPage({ viewport: { width, height }, bypassCSP: !strict });
+  await page.addInitScript(() => {
+    // scenarios close them, as a network does
+    window.sockets = [];
+    const Original = window.WebSocket;
+    window.WebSocket = class extends Original {
+      constructor(...given) {
+        super(...given);
+        window.sockets.push(this);
+      }
+    };
+  });
   page.on("pageerror", (error) => complaints.push(String(error)));
   page.on("console", (message) => {
     if (message.type() === "error") complaints.push(message.text());
@@ -100,7 +111,7 @@ const tools = {
 };
 
 try {
-  const page = await openPage();
+  const page = await openPage({ ready: request.ready ?? true });
   const result = await scenario(page, request.given ?? {}, tools);
   const wrong = complaints.filter((text) => !expected.some((part) => text.includes(part)));
   if (wrong.length) throw new Error(wrong.join("\n"));

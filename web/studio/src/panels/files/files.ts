@@ -1,6 +1,6 @@
 import type { OpenedTold } from "../../messages.js";
 import { useStudio } from "../../store.js";
-import { act, ask, connection, eventListeners, sentence, tell, tellRefusal } from "../../studio.js";
+import { act, ask, connection, eventListeners, reloadDocument, sentence, tell, tellRefusal } from "../../studio.js";
 import { Refusal } from "../../connection.js";
 import { notifications } from "@mantine/notifications";
 
@@ -10,7 +10,11 @@ const LARGEST_UPLOAD = 2 ** 30;
 /** Ask anew for the folder and how the open file stands in it. */
 export async function reloadFiles(): Promise<void> {
   try {
-    useStudio.getState().set({ files: await connection.request("files.get") });
+    const files = await connection.request("files.get");
+    const { document, set } = useStudio.getState();
+    set({ files });
+    const name = files.saved && files.open !== null ? files.open.split("/").at(-1) : null;
+    if (document !== null && document.file !== name) await reloadDocument(); // saved, here or by another page
   } catch (error) {
     // a studio of one document has no folder; a loss is told by the bar
     if (!(error instanceof Refusal)) tellRefusal(error);
