@@ -425,9 +425,8 @@ def test_no_message_kills_the_server(shared: tuple[Server, Scene]) -> None:
                 pass
             assert told["error"]["what"]
             assert page.ask("document.get")["character"] == "tube"
-    with Socket(server) as page:
-        with contextlib.suppress(ConnectionClosed):
-            page.raw.send("x" * ((1 << 24) + 1))  # longer than any message may be: the page is let go
+    with Socket(server) as page, contextlib.suppress(ConnectionClosed):
+        page.raw.send("x" * ((1 << 24) + 1))  # longer than any message may be: the page is let go
     with Socket(server) as page:
         assert page.ask("document.get")["character"] == "tube"
     assert scene.names() - before <= {n for n in scene.names() if n.startswith(".")}

@@ -93,7 +93,8 @@ function Bar() {
 
 function Lost() {
   const state = useStudio((s) => s.connection);
-  if (state === "open") return null;
+  const begun = useStudio((s) => s.frame !== null);
+  if (state === "open" || (state === "connecting" && !begun)) return null;
   return (
     <div className="studio-lost" role="alert">
       {state === "lost"

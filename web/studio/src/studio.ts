@@ -27,6 +27,7 @@ export function haveViewport(made: Viewport | null): void {
 export function tellRefusal(error: unknown): void {
   const refusal =
     error instanceof Refusal ? error : new Refusal(String(error instanceof Error ? error.message : error), null, null);
+  if (!useStudio.getState().open && refusal.what === "nothing is open") return; // the folder is shown
   useStudio.getState().set({ refusal });
   notifications.show({
     ...(refusal.lost ? { id: "lost" } : {}), // many at once are one loss

@@ -52,13 +52,23 @@ function Status() {
 
 /** Until the first frame is there; a while longer where compiled code is not there yet either. */
 function Opening() {
+  const open = useStudio((s) => s.open);
   const connection = useStudio((s) => s.connection);
   const [long, setLong] = useState(false);
   useEffect(() => {
     const timer = setTimeout(() => setLong(true), 4000);
     return () => clearTimeout(timer);
   }, []);
-  if (connection !== "open") return null;
+  if (connection === "lost") return null;
+  if (!open) {
+    return (
+      <Center pos="absolute" inset={0} style={{ pointerEvents: "none" }}>
+        <Text fz="sm" c="dimmed">
+          Nothing is open
+        </Text>
+      </Center>
+    );
+  }
   return (
     <Center pos="absolute" inset={0} style={{ pointerEvents: "none" }}>
       <Stack align="center" gap="xs" maw={320}>
