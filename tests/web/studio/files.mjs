@@ -57,6 +57,7 @@ export default async function files(page, { add, again, broken, out }, tools) {
   await page.waitForTimeout(400);
   await shot("folder");
   await page.keyboard.press("Escape");
+  await page.getByRole("dialog").waitFor({ state: "detached" });
   await page.keyboard.press("Control+s");
   await page.getByTestId("dirty").waitFor({ state: "detached" });
 
