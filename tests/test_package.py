@@ -179,13 +179,14 @@ def _mujoco(folder: Path) -> object:
 def _cluster(folder: Path) -> object:
     from ecorche.farm.cluster import Cluster
 
-    return Cluster(len, address=None, folder=folder)
+    return Cluster(lambda job: (), address=None, folder=folder)
 
 
 def _studio(folder: Path) -> object:
     from ecorche.cli.studio import studio
 
-    return studio(None, host="127.0.0.1", port=0, browser=False)
+    studio(None, host="127.0.0.1", port=0, browser=False)
+    return None
 
 
 NEEDS: list[tuple[str, str, Callable[[Path], object]]] = [

@@ -128,8 +128,8 @@ def test_check_tells_blows_and_fat_that_a_bake_refuses(
     made, here = read_rig(rig), tmp_path / "ball.ecorche"
     shutil.copy(rig.with_suffix(".glb"), tmp_path)
     everywhere = np.ones(len(ball().meshes[0].mesh.points), np.float32)
-    kind = {"fat": FatSpec, "springs": SpringsSpec}[part]
-    changed = {part: kind.model_validate(said), "maps": {"all": MapRef(mesh="ball")}}
+    spec = FatSpec.model_validate(said) if part == "fat" else SpringsSpec.model_validate(said)
+    changed = {part: spec, "maps": {"all": MapRef(mesh="ball")}}
     write_rig(here, replace(made, spec=made.spec.model_copy(update=changed), maps={"all": everywhere}))
     done = CliRunner().invoke(app, ["check", str(here)])
     assert done.exit_code == int(told != "ok"), done.output
