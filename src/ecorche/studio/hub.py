@@ -188,7 +188,7 @@ class Hub:
     def _answered(self, session: Session, request: Request) -> Reply | WithArrays:
         if self.space is None:
             return ANSWERS[request.named()](session, request)
-        self.space.acting(session)
+        self.space.acting(session, request.named())
         try:
             with reading_only_within(self.space.folder.root):  # whatever a file names
                 return ANSWERS[request.named()](session, request)

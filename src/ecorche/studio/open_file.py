@@ -16,7 +16,7 @@ from ecorche.studio.folder import Folder
 from ecorche.studio.from_folder import Opened, WithoutRig, open_rig, recovered
 from ecorche.studio.messages.document import DocumentChanged
 from ecorche.studio.recovery import Recovery
-from ecorche.studio.saving import save, version_of
+from ecorche.studio.saving import require_unchanged, save, version_of
 
 ALL_AREAS = ("file", "joints", "lines", "motion", "muscles")
 """Of a change that may have changed everything."""
@@ -92,9 +92,11 @@ class OpenFile:
         target = self.folder.writable(name)
         own = name == self.name
         rig = self._homed(self.document.rig, target)
+        opened = over or (self.version if own else None)
         if self._figure is not None:
+            require_unchanged(target, name, opened)
             self._figure.write()
-        spec, version = save(self.folder, name, rig, over or (self.version if own else None))
+        spec, version = save(self.folder, name, rig, opened)
         self.autosave.clear(version, target)
         self.name, self.version, self.without_rig, self._began = name, version, None, None
         self.document.taken_as_saved(replace(rig, spec=spec, source=str(target)), target)

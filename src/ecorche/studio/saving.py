@@ -62,25 +62,30 @@ def save(folder: Folder, name: str, rig: Rig, opened: str | None) -> tuple[RigSp
     path = folder.writable(name)
     require_rig_name(Path(name), WriteError)
     with _alone(path.parent):
-        found = version_of(path)
-        if found is not None and found != opened:
-            if opened is None:
-                raise FileConflict(
-                    "is there already",
-                    where=name,
-                    remedy="Overwrite it, or save under another name",
-                    found=found,
-                )
-            raise FileConflict(
-                "was changed on disk since it was opened",
-                where=name,
-                remedy="Overwrite it, save under another name, or reload it and lose what is not saved",
-                found=found,
-            )
+        require_unchanged(path, name, opened)
         spec = write_rig(path, rig)
         version = version_of(path)
     assert version is not None
     return spec, version
+
+
+def require_unchanged(path: Path, name: str, opened: str | None) -> None:
+    """Refuse to replace another version than the one that was opened; None replaces nothing."""
+    found = version_of(path)
+    if found is not None and found != opened:
+        if opened is None:
+            raise FileConflict(
+                "is there already",
+                where=name,
+                remedy="Overwrite it, or save under another name",
+                found=found,
+            )
+        raise FileConflict(
+            "was changed on disk since it was opened",
+            where=name,
+            remedy="Overwrite it, save under another name, or reload it and lose what is not saved",
+            found=found,
+        )
 
 
 def at_home(folder: Folder, rig: Rig, before: str | None, name: str) -> Rig:

@@ -75,6 +75,7 @@ class Workspace:
         self.visits: list[Visit] = []
         self._count = 0
         self._acting: Visit | None = None
+        self._asked = ""
         remove_left_partials(folder)
 
     # ---- pages ----
@@ -133,9 +134,10 @@ class Workspace:
             raise EcorcheError("nothing is open", remedy="Open a file first")
         return file
 
-    def acting(self, session: Session | None) -> None:
-        """Whose request is being answered; None for nobody's."""
+    def acting(self, session: Session | None, asked: str = "") -> None:
+        """Whose request is being answered, and which; None for nobody's."""
         self._acting = None if session is None else self.visit(session)
+        self._asked = asked
 
     # ---- opening ----
 
@@ -213,7 +215,7 @@ class Workspace:
 
     def tell_all(self) -> None:
         """Something that pages show of files is another now."""
-        for visit in self.visits:
+        for visit in tuple(self.visits):  # the autosave's thread tells too
             if visit.here:
                 visit.session.tell(FilesChanged())
 
@@ -300,7 +302,7 @@ class Workspace:
             if acting is None:
                 return
             if told.areas:
-                acting.did = told.undo or "undo"
+                acting.did = "undo" if self._asked == "document.undo" else told.undo or "edit"
             if acting is not visit and told.areas:
                 visit.session.tell(FilesEdited(number=acting.number, did=acting.did or "edit"))
 

@@ -11,11 +11,12 @@ import numpy as np
 import numpy.typing as npt
 
 from ecorche.base.names import suggestion
-from ecorche.errors import EcorcheError, MotionError, ReadError
+from ecorche.errors import EcorcheError, MotionError, ReadError, WriteError
 from ecorche.io.activation import read_activation, write_activation
 from ecorche.muscles.edit_curves import Curve, thinned
 from ecorche.muscles.keyed_curves import DECIMALS, KeyedCurves
 from ecorche.studio.answers.table import Answers, answering
+from ecorche.studio.folder import unfit_name
 from ecorche.studio.messages.base import WithArrays
 from ecorche.studio.messages.motion import (
     AheadTold,
@@ -296,6 +297,7 @@ def open_curves(session: Session, asked: CurvesOpen) -> MotionTold:
     for name in curves.curves:
         _rows(session, name)
     played(session).change(curves, f"open {asked.file}")
+    session.kept.setdefault("curve files", set()).add(asked.file)
     return told(session, (f"{len(curves)} curves of {asked.file}",))
 
 
@@ -303,7 +305,15 @@ def open_curves(session: Session, asked: CurvesOpen) -> MotionTold:
 def save_curves(session: Session, asked: CurvesSave) -> MotionTold:
     """Write the curves to a file, as the command line does."""
     path = _in_folder(session, asked.file, must_exist=False)
+    own: set[str] = session.kept.setdefault("curve files", set())
+    if path.exists() and path.name not in own:
+        raise WriteError(
+            "is there already, and was not opened here",
+            where=path.name,
+            remedy="Give another name, or open it first",
+        )
     write_activation(path, played(session).curves.curves)
+    own.add(path.name)
     return told(session, (f"saved {path.name}; bake with it: --activation {path.name}",))
 
 
@@ -379,8 +389,10 @@ def _in_folder(session: Session, name: str, *, must_exist: bool = True) -> Path:
     if folder is None:
         raise EcorcheError("the rig has no folder yet", remedy="Save it first")
     path = folder / name
-    if not name or Path(name).name != name or path.resolve().parent != folder.resolve():
+    if not name or "\0" in name or Path(name).name != name or path.resolve().parent != folder.resolve():
         raise EcorcheError(f"{name!r} is no file of the rig's folder", remedy="Give a name without folders")
+    if not must_exist and (unfit := unfit_name(name)):
+        raise WriteError(unfit, where=name, remedy="Give another name")
     if must_exist and not path.is_file():
         raise EcorcheError(f"there is no file {name!r} beside the rig", remedy="Choose another")
     return path

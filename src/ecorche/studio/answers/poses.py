@@ -10,6 +10,7 @@ from ecorche.errors import ReadError, WriteError
 from ecorche.io.keyframes_write import pose_from_text, pose_text, read_pose, write_pose
 from ecorche.studio.answers.joints import pose_of, take
 from ecorche.studio.answers.table import Answers, answering
+from ecorche.studio.folder import unfit_name
 from ecorche.studio.messages import joints as asked_of
 from ecorche.studio.messages.base import Done
 from ecorche.studio.session import Session
@@ -87,11 +88,16 @@ def _beside(session: Session, name: str) -> Path:
     path = folder / f"{name}.pose"
     if not _inside(path, folder):
         raise ReadError("leads out of the rig's folder", where=path.name, remedy="Give another name")
+    if unfit := unfit_name(path.name):
+        raise WriteError(unfit, where=path.name, remedy="Give another name")
     return path
 
 
 def _inside(path: Path, folder: Path) -> bool:
-    return path.resolve().parent == folder.resolve()
+    try:
+        return path.resolve().parent == folder.resolve()
+    except (OSError, RuntimeError, ValueError):  # a circle of links, a name no system knows
+        return False
 
 
 def _mapping(session: Session) -> Mapping[str, str] | None:
