@@ -55,7 +55,8 @@ class ShownFat(NamedTuple):
 
     def triangles(self) -> npt.NDArray[np.uint32]:
         """Of all regions, (triangles, 3)."""
-        cut, first = [np.zeros((0, 3), np.int64)], 0
+        cut: list[npt.NDArray[np.integer]] = [np.zeros((0, 3), np.int64)]
+        first = 0
         for shell in self.shells:
             cut += [shell.faces[:, corners] + first for corners in ([0, 1, 2], [0, 2, 3])]
             first += int(shell.faces.max(initial=-1)) + 1
