@@ -13,9 +13,11 @@ export default async function fiveMinutes(page, { pictures, elbow, muscle }, too
 
   // 1: muscles for a character that has none
   await page.getByRole("button", { name: "Anatomical muscles" }).click();
-  await page.waitForFunction(() => window.ecorcheStudio.store.getState().document.muscles.length > 100, undefined, {
-    timeout: 120_000,
-  });
+  await page.waitForFunction(
+    () => window.ecorcheStudio?.store.getState().document?.muscles.length > 100 && window.ecorcheStudio.viewport()?.shown > 0,
+    undefined,
+    { timeout: 120_000 },
+  );
   seen.muscles = await page.evaluate(() => window.ecorcheStudio.store.getState().document.muscles.length);
 
   // 2: seen under the skin
