@@ -53,7 +53,8 @@ skin-pictures: $(STAMPS)/python  ## skin plain, over muscles, over fascia and wi
 	PYTHONPATH=. $(BIN)/python examples/skin_pictures.py out/skin
 
 studio-pictures: $(STAMPS)/python $(STAMPS)/peers $(STAMPS)/web  ## the handbook's pictures of the studio, in docs/pictures
-	ECORCHE_PICTURES=docs/pictures $(BIN)/python -m pytest -q tests/test_studio_five_minutes.py
+	ECORCHE_PICTURES=docs/pictures $(BIN)/python -m pytest -q tests/test_studio_five_minutes.py \
+	    tests/test_studio_lines.py tests/test_studio_motion.py
 
 web: $(STAMPS)/web  ## the player for browsers and the studio's page, built anew where web/ has changed
 

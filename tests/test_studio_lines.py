@@ -25,7 +25,7 @@ from ecorche.studio.messages import REQUESTS
 from ecorche.studio.messages.base import WithArrays
 from ecorche.studio.session import Session
 from rigged_people import person, rigged
-from studio_pages import served, visited
+from studio_pages import for_the_handbook, served, visited
 
 LEFT = "biceps brachii, long head, left"
 Asking = Callable[..., Any]
@@ -182,6 +182,7 @@ def test_lines_are_edited_in_the_page(data: Path, tmp_path: Path) -> None:
     given = {"muscle": LEFT, "elbow": "LeftForeArm", "out": str(tmp_path / "lines")}
     with served(tmp_path / "man.ecorche") as server:
         seen = visited("lines", server, tmp_path, given, size=(1400, 900))
+    for_the_handbook(tmp_path / "lines-nodes.png", "lines")
     before, drawn, after, undone = (
         np.array(seen[name]) for name in ("before", "drawnInDrag", "after", "undone")
     )

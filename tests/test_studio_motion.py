@@ -24,7 +24,7 @@ from ecorche.studio.opening import opened
 from ecorche.studio.session import Session
 from ecorche.studio.wire import request_of
 from rigged_people import BICEPS, person
-from studio_pages import served, visited
+from studio_pages import for_the_handbook, served, visited
 
 Asked = Callable[..., Any]
 
@@ -223,6 +223,7 @@ def test_in_a_real_browser(folder: Path, tmp_path: Path) -> None:
         told = visited(
             "motion", server, tmp_path, {"out": str(tmp_path), "file": "walk.bvh", "muscle": BICEPS}
         )
+    for_the_handbook(tmp_path / "keyed.png", "motion")
     motion = told["loaded"]["motion"]
     assert (motion["source"], motion["frames"]) == ("walk.bvh", 344)
     assert told["scrubbed"] == pytest.approx(0.5 * motion["ends"], abs=0.02)

@@ -1,10 +1,13 @@
 // Does what the page docs/studio.md says, by pointer and keys alone, from a character without muscles to a
-// flexing arm: {"pictures": folder to leave pictures in, or null, "elbow": joint, "muscle": its name}. Gives what
-// was seen, and how long it took [s].
-export default async function fiveMinutes(page, { pictures, elbow, muscle }, tools) {
+// flexing arm: {"out": folder to leave pictures in, "elbow": joint, "muscle": its name}. Gives what was seen, and
+// how long it took [s].
+export default async function fiveMinutes(page, { out, elbow, muscle }, tools) {
   const begun = Date.now();
   const seen = {};
-  const shot = async (name) => pictures && (await tools.shot(page, `${pictures}/studio-${name}.png`));
+  const shot = async (name) => {
+    await page.mouse.move(600, 60); // off the panels, whose hints would hide them
+    await tools.shot(page, `${out}/${name}.png`);
+  };
   const skin = async () => {
     await tools.refreshed(page);
     return tools.skin(page);
@@ -19,6 +22,13 @@ export default async function fiveMinutes(page, { pictures, elbow, muscle }, too
     { timeout: 120_000 },
   );
   seen.muscles = await page.evaluate(() => window.ecorcheStudio.store.getState().document.muscles.length);
+
+  // what was done is told; read, it is closed
+  const told = page.locator(".mantine-Notification-root");
+  while (await told.count()) {
+    await told.first().getByRole("button").click();
+    await page.waitForTimeout(400);
+  }
 
   // 2: seen under the skin
   await page.getByRole("tab", { name: "View" }).click();
@@ -47,14 +57,25 @@ export default async function fiveMinutes(page, { pictures, elbow, muscle }, too
   await page.getByRole("option", { name: muscle, exact: true }).click();
   const activation = page.getByTestId("activation").getByRole("slider");
   await activation.focus();
-  await activation.press("End");
-  await page.waitForTimeout(500);
-  const tense = await skin();
-  seen.tense = apart(bent, tense);
+  const worked = async (key, level) => {
+    await activation.press(key);
+    const told = () => tools.request(page, "view.frame", { muscles: false });
+    const number = await page.evaluate(
+      (muscle) => window.ecorcheStudio.store.getState().document.muscles.findIndex(({ name }) => name === muscle),
+      muscle,
+    );
+    while ((await told()).arrays.activation[number] !== level) await page.waitForTimeout(50);
+    return skin();
+  };
+  const slack = await worked("Home", 0);
+  const tense = await worked("End", 1);
+  seen.tense = apart(slack, tense);
+  await page.getByRole("button", { name: "Frame it in the view" }).click();
   await shot("muscles");
 
-  // 5: saved
+  // 5: saved under the name that is proposed
   await page.keyboard.press("Control+s");
+  await page.getByRole("dialog").getByRole("button", { name: "Save" }).click();
   await page.waitForFunction(() => !window.ecorcheStudio.store.getState().document.dirty);
   seen.seconds = (Date.now() - begun) / 1000;
   return seen;
