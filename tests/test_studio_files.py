@@ -193,6 +193,23 @@ def test_two_pages_on_one_file_see_each_other_and_each_edit(scene: Scene) -> Non
             pass
 
 
+def test_two_servers_on_one_file_know_of_each_other(scene: Scene) -> None:
+    path = scene.root / "tube.ecorche"
+    with served(path) as one, served(path) as other, Socket(one) as first, Socket(other) as second:
+        edited(first, "first")
+        while first.ask("files.get")["kept"] is None:
+            pass
+        told = second.ask("files.get")
+        assert (told["elsewhere"], told["recoveries"]) == (True, [])
+        assert not first.ask("files.get")["elsewhere"]
+        edited(second, "second")
+        first.ask("files.save")
+        assert second.ask("files.save")["conflict"] is not None
+    assert muscles(path) == ["first"]
+    (left,) = left_behind(path)
+    assert list(left.read().spec.muscles.named) == ["second"]
+
+
 def test_two_pages_on_two_files_do_not_mix(scene: Scene) -> None:
     write_rig(scene.root / "other.ecorche", scene.rig)
     with (

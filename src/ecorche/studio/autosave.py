@@ -37,6 +37,10 @@ class Autosave:
         told: Called when keeping begins to fail, with what is wrong, and with None when it works again;
             from another thread.
         recovery: The recovery that the work goes on from, which stays until it is saved or discarded.
+
+    Attributes:
+        trouble: Why the work cannot be kept; None where it can.
+        kept_path, kept_at: The recovery file and when it was written; None where there is none.
     """
 
     def __init__(
@@ -53,14 +57,14 @@ class Autosave:
         self._waiting: Rig | None = None
         self._failed: Rig | None = None
         self._busy, self._closed = False, False
-        self._kept_path: Path | None = None
+        self.kept_path: Path | None = None
         self._place: tuple[int, Ownership] | None = None
         self._disk = threading.Lock()
         self.trouble: EcorcheError | None = None
         self.kept_at: float | None = None
         if recovery is not None:
             self._place = recovery.place, adopted(recovery)
-            self._kept_path, self.kept_at = recovery.path, recovery.saved
+            self.kept_path, self.kept_at = recovery.path, recovery.saved
         self._thread = threading.Thread(target=self._run, name=f"autosave of {rig.name}", daemon=True)
         self._thread.start()
 
@@ -93,12 +97,12 @@ class Autosave:
                 self._waiting = self._failed = None
                 self._ready.notify_all()
             try:
-                if self._kept_path is not None:
-                    remove(self._kept_path)
+                if self.kept_path is not None:
+                    remove(self.kept_path)
                 self._tell(None)
             except EcorcheError as error:
                 self._tell(error)
-            self._kept_path = self.kept_at = None
+            self.kept_path = self.kept_at = None
             if rig is not None and rig != self._rig:
                 self._release()
                 self._rig = rig
@@ -160,9 +164,9 @@ class Autosave:
             self._place = free_place(self._rig)
         path = recovery_path(self._rig, self._place[0], self._base)
         write_rig(path, replace(rig, source=str(path)))
-        if self._kept_path not in (None, path):  # from another version
-            remove(self._kept_path)
-        self._kept_path, self.kept_at = path, path.stat().st_mtime
+        if self.kept_path not in (None, path):  # from another version
+            remove(self.kept_path)
+        self.kept_path, self.kept_at = path, path.stat().st_mtime
 
     def _release(self) -> None:
         if self._place is not None:

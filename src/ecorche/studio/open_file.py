@@ -15,7 +15,7 @@ from ecorche.studio.document import OpenDocument
 from ecorche.studio.folder import Folder
 from ecorche.studio.from_folder import Opened, WithoutRig, open_rig, recovered
 from ecorche.studio.messages.document import DocumentChanged
-from ecorche.studio.recovery import Recovery
+from ecorche.studio.recovery import Recovery, in_use, kept
 from ecorche.studio.saving import require_unchanged, save, version_of
 
 ALL_AREAS = ("file", "joints", "lines", "motion", "muscles")
@@ -75,6 +75,12 @@ class OpenFile:
         """Whether somebody else has written the file since."""
         found = version_of(self.path)
         return found is not None and found != self.version
+
+    @property
+    def elsewhere(self) -> bool:
+        """Whether another studio has unsaved work on the same file."""
+        own = self.autosave.kept_path
+        return any(recovery.path != own and in_use(recovery) for recovery in kept(self.path))
 
     @property
     def unsaved(self) -> bool:

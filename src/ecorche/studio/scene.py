@@ -58,7 +58,7 @@ class ShownFat(NamedTuple):
         cut: list[npt.NDArray[np.integer]] = [np.zeros((0, 3), np.int64)]
         first = 0
         for shell in self.shells:
-            cut += [shell.faces[:, corners] + first for corners in ([0, 1, 2], [0, 2, 3])]
+            cut += [shell.faces[:, corners].astype(np.int64) + first for corners in ([0, 1, 2], [0, 2, 3])]
             first += int(shell.faces.max(initial=-1)) + 1
         return np.concatenate(cut).astype(np.uint32)
 

@@ -675,6 +675,7 @@ export interface FilesSave {
  *     dirty: Whether there is anything to save.
  *     kept: When unsaved work was kept last, in seconds since 1970; None where there is none.
  *     changed_on_disk: Whether somebody else has written the file since.
+ *     elsewhere: Whether another studio has unsaved work on the same file.
  *     without_rig: The character, where this page opened one without a rig.
  *     moved: The rig, where what this page wanted to open does not fit its character.
  *     failed: Why what this page wanted to open is not.
@@ -692,6 +693,7 @@ export interface FilesTold {
   dirty: boolean;
   kept: number | null;
   changed_on_disk: boolean;
+  elsewhere: boolean;
   without_rig: WithoutRigTold | null;
   moved: MovedTold | null;
   failed: TroubleTold | null;

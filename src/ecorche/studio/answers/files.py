@@ -53,6 +53,7 @@ def told(session: Session, _: FilesGet) -> FilesTold:
         dirty=file is not None and file.document.dirty,
         kept=None if file is None else file.autosave.kept_at,
         changed_on_disk=file is not None and file.changed_on_disk,
+        elsewhere=file is not None and file.elsewhere,
         without_rig=None
         if found is None
         else WithoutRigTold(name=found.name, proposed=found.proposed, rigs=found.rigs),

@@ -105,6 +105,7 @@ class FilesTold(Reply):
         dirty: Whether there is anything to save.
         kept: When unsaved work was kept last, in seconds since 1970; None where there is none.
         changed_on_disk: Whether somebody else has written the file since.
+        elsewhere: Whether another studio has unsaved work on the same file.
         without_rig: The character, where this page opened one without a rig.
         moved: The rig, where what this page wanted to open does not fit its character.
         failed: Why what this page wanted to open is not.
@@ -122,6 +123,7 @@ class FilesTold(Reply):
     dirty: bool
     kept: float | None
     changed_on_disk: bool
+    elsewhere: bool
     without_rig: WithoutRigTold | None
     moved: MovedTold | None
     failed: TroubleTold | None

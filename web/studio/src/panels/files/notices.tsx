@@ -29,6 +29,11 @@ export function Notices() {
           </Text>
         </Notice>
       )}
+      {files.elsewhere && (
+        <Notice colour="yellow" title={`Another studio is working on ${files.open}`}>
+          <Text fz="sm">It does not see what is edited here. Whoever saves second is asked which version counts.</Text>
+        </Notice>
+      )}
       {files.changed_on_disk && (
         <Notice colour="yellow" title={`${files.open} was changed on disk since it was opened`}>
           <Group gap="sm">
