@@ -32,6 +32,7 @@ from ecorche.body.edit_lines import (
     with_node_kind,
 )
 from ecorche.body.edit_muscle_lines import added_line, removed_line, with_path_model
+from ecorche.body.edit_muscles import removed
 from ecorche.body.edit_segments import segment_counts, with_segments
 from ecorche.body.edited_lines import Lines
 from ecorche.body.edited_rig import Edited
@@ -223,6 +224,32 @@ def test_lines_are_added_beside_and_removed_again(arms: Rig, man: Character) -> 
     ends = places(arms, man, LEFT)[[0, -1]] + [[0.01, 0, 0], [0, 0, 0.01]]
     put = added_line(arms, man, LEFT, ends=(ends[0], ends[1]))
     np.testing.assert_allclose(places(put, man, LEFT, 1)[[0, -1]], ends, atol=1e-8)
+
+
+def test_a_muscle_is_taken_out_with_its_mesh(arms: Rig, man: Character) -> None:
+    edited = removed(arms, [LEFT])
+    left = edited.rig.spec.muscles.lines
+    assert edited.lines == (f"removed: {LEFT!r}",)
+    assert {*arms.spec.muscles.lines} - {*left} == {LEFT}
+    assert {*edited.rig.surfaces} == {muscle.surface for muscle in left.values()}
+    assert len(edited.rig.surfaces) == len(arms.surfaces) - 1
+    body = compile_lines(man, edited.rig)
+    assert body is not None
+    assert [muscle.name for muscle in body.designed] == [*left]
+    # what carries fields of others is not taken away from under them
+    field = next(iter(arms.spec.muscles.fields))
+    ellipsoid = (
+        arms.spec.muscles.fields[field]
+        .ellipsoids[0]
+        .model_copy(update={"joint": None, "on_line": OnLineSpec(muscle=LEFT)})
+    )
+    fields = {**arms.spec.muscles.fields, "carried": arms.spec.muscles.fields[field].model_copy(
+        update={"ellipsoids": (ellipsoid,)}
+    )}  # fmt: skip
+    muscles = arms.spec.muscles.model_copy(update={"fields": fields})
+    carrying = replace(arms, spec=arms.spec.model_copy(update={"muscles": muscles}))
+    with pytest.raises(EcorcheError, match=r"no muscle .* with elastic lines"):
+        removed(carrying, [LEFT])
 
 
 def test_a_line_says_how_it_runs(rig: Rig, tubes: Character) -> None:

@@ -1,7 +1,8 @@
 """Muscles of a rig, edited: removed, kept, merged, marked on the skin, drawn, resized, attached elsewhere.
 
 Every edit gives a whole rig, checked, and says what it did. Muscles found in the skin can be edited in every
-way; those of the template be removed, kept and resized, and anything else in the file.
+way; those of the template be removed, kept and resized, those that are meshes be removed, and anything else
+elsewhere (`edit_spindles`, `edit_lines`) or in the file.
 """
 
 from __future__ import annotations
@@ -52,9 +53,10 @@ TOLD = 8
 
 
 def removed(rig: Rig, names: Sequence[str]) -> Edited:
-    """The rig without some muscles of either kind; branches of theirs become muscles of their own."""
+    """The rig without some muscles of any kind; branches of theirs become muscles of their own."""
     for name in names:
-        require_known(rig, name)
+        if name not in rig.spec.muscles.lines:
+            require_known(rig, name)
     spec, gone = rig.spec.muscles, dict.fromkeys(names)
     orphans = [n for n, m in spec.lofted.items() if m.joins in gone and n not in gone]
     lofted = {
@@ -66,7 +68,8 @@ def removed(rig: Rig, names: Sequence[str]) -> Edited:
     lines = [f"removed: {listed([*gone], TOLD)}"]
     if orphans:
         lines.append(f"no longer branches of a muscle: {listed(orphans, TOLD)}")
-    edited = with_muscles(rig, named, lofted)
+    meshes = {name: muscle for name, muscle in spec.lines.items() if name not in gone}
+    edited = with_muscles(rig, named, lofted, meshes if len(meshes) < len(spec.lines) else None)
     for what, before, after in (
         ("gains of groups without muscles", spec.gains, edited.spec.muscles.gains),
         ("painted maps that no other muscle has", rig.spec.maps, edited.spec.maps),

@@ -10,6 +10,7 @@ from ecorche.body.character import Character
 from ecorche.body.extract_muscles import specs_of
 from ecorche.body.lofted_specs import lofted_muscles_of
 from ecorche.document.files import Rig
+from ecorche.document.line_spec import LineMuscleSpec
 from ecorche.document.lofted_spec import LoftedMuscleSpec
 from ecorche.document.muscle_spec import MuscleSpec
 from ecorche.document.problems import told_as_document_error
@@ -26,9 +27,22 @@ class Edited:
     lines: tuple[str, ...]
 
 
-def with_muscles(rig: Rig, named: Mapping[str, MuscleSpec], lofted: Mapping[str, LoftedMuscleSpec]) -> Rig:
-    """The rig with these muscles, without painted maps and gains that belonged to others alone."""
-    muscles = rig.spec.muscles.model_copy(update={"named": dict(named), "lofted": dict(lofted)})
+def with_muscles(
+    rig: Rig,
+    named: Mapping[str, MuscleSpec],
+    lofted: Mapping[str, LoftedMuscleSpec],
+    lines: Mapping[str, LineMuscleSpec] | None = None,
+) -> Rig:
+    """The rig with these muscles, without painted maps, gains and meshes that belonged to others alone.
+
+    Args:
+        rig: The rig.
+        named, lofted: All of these kinds.
+        lines: All that are meshes on action lines; None leaves them as they are.
+    """
+    kept = rig.spec.muscles.lines if lines is None else lines
+    update = {"named": dict(named), "lofted": dict(lofted), "lines": dict(kept)}
+    muscles = rig.spec.muscles.model_copy(update=update)
     left = [m for _, m in muscles.each()]
     aside = rig.spec.skeleton.set_aside
     if aside is not None:  # they may come back
@@ -41,7 +55,12 @@ def with_muscles(rig: Rig, named: Mapping[str, MuscleSpec], lofted: Mapping[str,
     spec = rig.spec.model_copy(update={"muscles": muscles.model_copy(update={"gains": gains}), "maps": maps})
     with told_as_document_error(rig.source):
         spec = RigSpec.model_validate(spec.model_dump())  # copies are not checked
-    return replace(rig, spec=spec, maps={n: v for n, v in rig.maps.items() if n not in unused})
+    surfaces = rig.surfaces
+    if lines is not None:
+        used = {muscle.surface for muscle in kept.values()}
+        surfaces = {n: v for n, v in surfaces.items() if n in used}
+    maps = {n: v for n, v in rig.maps.items() if n not in unused}
+    return replace(rig, spec=spec, maps=maps, surfaces=surfaces)
 
 
 def with_found(rig: Rig, character: Character, muscle: LoftedMuscle) -> Rig:

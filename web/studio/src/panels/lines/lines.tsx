@@ -1,7 +1,7 @@
 import { ActionIcon, Badge, Button, Group, SegmentedControl, Select, Stack, Switch, Text, Tooltip } from "@mantine/core";
 import { IconFlipVertical, IconPlus, IconRefresh, IconTrash } from "@tabler/icons-react";
 import { useStudio } from "../../store.js";
-import { theViewport } from "../../studio.js";
+import { act, tell, theViewport } from "../../studio.js";
 import { FieldsPart } from "./fields.js";
 import { LinePart } from "./line.js";
 import { NodesPart } from "./nodes.js";
@@ -14,6 +14,11 @@ const PARTS = [
   { value: "nodes", label: "Nodes" },
   { value: "fields", label: "Fields" },
 ];
+
+async function remove(name: string): Promise<void> {
+  useStudio.getState().set({ selected: null });
+  tell((await act("muscle.remove", { names: [name] }))?.lines ?? []);
+}
 
 /** The editor of action lines: those of the chosen muscle, what they say, and what bends them. */
 export function LinesPanel() {
@@ -53,6 +58,11 @@ export function LinesPanel() {
           <Button disabled={told === null} onClick={frame}>
             Frame
           </Button>
+        </Tooltip>
+        <Tooltip label="Remove this muscle">
+          <ActionIcon aria-label="Remove this muscle" disabled={told === null} onClick={() => void remove(told!.muscle)}>
+            <IconTrash size={15} />
+          </ActionIcon>
         </Tooltip>
       </Group>
       {told !== null && (
