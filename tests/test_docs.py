@@ -20,6 +20,13 @@ def test_the_page_on_farms_shows_what_was_measured() -> None:
     assert shown[1].count("| 160 muscles |") == 2
 
 
+def made_by_tests(name: str) -> bool:
+    """Whether one of the tests that `make studio-pictures` runs leaves a picture for the handbook."""
+    tests = re.findall(r"tests/test_studio_\w+\.py", (ROOT / "Makefile").read_text())
+    texts = [(ROOT / test).read_text() for test in tests]
+    return any("for_the_handbook" in text and f'"{name}"' in text for text in texts)
+
+
 def test_pictures_of_pages_are_small_and_made_by_the_pages_own_commands() -> None:
     shown = []
     for page in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))):
@@ -28,6 +35,9 @@ def test_pictures_of_pages_are_small_and_made_by_the_pages_own_commands() -> Non
             picture = page.parent / link
             shown.append(picture.name)
             assert picture.stat().st_size < 300_000
+            if picture.stem.startswith("studio-"):  # of the page, by a test of it: `make studio-pictures`
+                assert made_by_tests(picture.stem.removeprefix("studio-")), link
+                continue
             made = rf"\$ ecorche (?:render|crowd) .*-o {picture.name}"
             if picture.suffix == ".jpg":  # of a report, as a browser shows it
                 made = rf"    ecorche report .*-o {picture.stem}.html"
