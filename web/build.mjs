@@ -70,7 +70,7 @@ await writeFile(path.join(out, "ecorche-player.d.ts"), text(declared.output));
 await writeFile(path.join(out, "LICENSES.txt"), notice);
 await writeFile(path.join(out, "index.html"), page);
 
-await build({
+const application = await build({
   ...common,
   root: path.join(here, "studio"),
   base: "./",
@@ -84,24 +84,22 @@ await build({
     rolldownOptions: { onLog: (level, log, next) => log.code !== "MODULE_LEVEL_DIRECTIVE" && next(level, log) },
   },
 });
-await writeFile(path.join(studio, "LICENSES.txt"), await notices());
+const modules = application.output.flatMap((part) => (part.type === "chunk" ? part.moduleIds : []));
+await writeFile(path.join(studio, "LICENSES.txt"), await notices(modules));
 
-/** The licences of everything that goes into the studio's page. */
-async function notices() {
-  const lock = JSON.parse(await readFile(path.join(here, "package-lock.json"), "utf8"));
-  const parts = [];
-  const packed = new Set(["react", "react-dom", "scheduler", "three", "zustand", "@mantine/core", "@mantine/hooks",
-    "@mantine/notifications", "@mantine/store", "@tabler/icons-react", "@tabler/icons", "clsx", "@floating-ui/react",
-    "@floating-ui/react-dom", "@floating-ui/dom", "@floating-ui/core", "@floating-ui/utils", "react-number-format",
-    "react-remove-scroll", "react-transition-group", "react-textarea-autosize"]);
-  for (const name of [...packed].sort()) {
-    const entry = lock.packages[`node_modules/${name}`];
-    if (entry === undefined) continue;
+/** The licences of all packages that some modules are of. */
+async function notices(modules) {
+  const found = modules.map((id) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(id.replaceAll("\\", "/"))?.[1]);
+  const names = [...new Set(found.filter((name) => name !== undefined))].sort();
+  const parts = names.map(async (name) => {
     const folder = path.join(here, "node_modules", name);
+    const { version, license } = JSON.parse(await readFile(path.join(folder, "package.json"), "utf8"));
     const text = await Promise.any(
-      ["LICENSE", "LICENSE.md", "license", "LICENSE.txt"].map((file) => readFile(path.join(folder, file), "utf8")),
-    ).catch(() => `Licence: ${entry.license}`);
-    parts.push(`${name} ${entry.version}\n\n${text.trim()}\n`);
-  }
-  return parts.join("\n----\n\n");
+      ["LICENSE", "LICENSE.md", "license", "LICENSE.txt", "license.md", "LICENCE"].map((file) =>
+        readFile(path.join(folder, file), "utf8"),
+      ),
+    ).catch(() => `Licence: ${license}`);
+    return `${name} ${version}\n\n${text.trim()}\n`;
+  });
+  return (await Promise.all(parts)).join("\n----\n\n");
 }
