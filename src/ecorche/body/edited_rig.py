@@ -59,8 +59,8 @@ def with_muscles(
     if lines is not None:
         used = {muscle.surface for muscle in kept.values()}
         surfaces = {n: v for n, v in surfaces.items() if n in used}
-    maps = {n: v for n, v in rig.maps.items() if n not in unused}
-    return replace(rig, spec=spec, maps=maps, surfaces=surfaces)
+    values = {n: v for n, v in rig.maps.items() if n not in unused}
+    return replace(rig, spec=spec, maps=values, surfaces=surfaces)
 
 
 def with_found(rig: Rig, character: Character, muscle: LoftedMuscle) -> Rig:
