@@ -219,8 +219,8 @@ class MusculoskeletalModel(Protocol):
     def passive_moments(self, q: Floats, qd: Floats) -> Floats:
         """What holds without a muscle does to the coordinates [N m or N], (coordinates,).
 
-        Ligaments and tendons that no muscle pulls, by the model's own force–length curve or stiffness, and
-        springs, dampers and limits of coordinates, where they give a force.
+        Ligaments and tendons that no muscle pulls, by the model's own force–length curve or stiffness;
+        cartilage, as bushings and springs between bones; springs, dampers and limits of coordinates.
         """
 
     def muscle_paths(self, q: Floats) -> dict[str, PathPoints]:

@@ -35,9 +35,22 @@ Floats = npt.NDArray[np.float64]
 
 STEP = 1e-5
 """Of the central difference, in seconds along the motion, that gives how followers' rates change."""
-CARTILAGE = ("Bushing", "HuntCrossley", "ElasticFoundation", "SmoothSphere", "MeyerFregly")
-"""Words in the names of forces between surfaces of bones, or of what lies between them."""
-PASSIVE = {"Ligament": "ligament", "Blankevoort1991Ligament": "ligament", "PathSpring": "tendon"}
+BANDS = {"Ligament": "ligament", "Blankevoort1991Ligament": "ligament", "PathSpring": "tendon"}
+"""Forces that pull along a path of their own."""
+ELASTIC = (
+    "BushingForce",
+    "CoordinateLimitForce",
+    "CoupledBushingForce",
+    "ExpressionBasedBushingForce",
+    "ExpressionBasedCoordinateForce",
+    "ExpressionBasedPointToPointForce",
+    "FunctionBasedBushingForce",
+    "PointToPointSpring",
+    "SpringGeneralizedForce",
+)
+"""Forces that pose and speed alone decide, without a path: cartilage between bones, stiff joints."""
+CONTACT = ("HuntCrossley", "ElasticFoundation", "SmoothSphere", "MeyerFregly", "ArticularContact")
+"""Words in the names of forces between surfaces. A millimetre decides them, and markers do not tell that."""
 
 
 class OpensimModel:
@@ -76,7 +89,8 @@ class OpensimModel:
         self._mobods = {"ground": 0}
         self._mobods |= {body.getName(): int(body.getMobilizedBodyIndex()) for body in self._body_components}
         self.markers = tuple(self._marker(k) for k in range(self._m.getMarkerSet().getSize()))
-        self._find_paths(notes)
+        self._find_forces(notes)
+        self._without, self._with_passive = self._passive_states()
         self.notes = tuple(notes)
         self._posed: bytes | None = None
         self._frames: Floats | None = None
@@ -100,12 +114,12 @@ class OpensimModel:
         place = frame.findTransformInBaseFrame().shiftFrameStationToBase(one.get_location())
         return Marker(one.getName(), frame.findBaseFrame().getName(), _triple(place))
 
-    def _find_paths(self, notes: list[str]) -> None:
+    def _find_forces(self, notes: list[str]) -> None:
         forces, others = self._m.getForceSet(), Counter[str]()
         muscles, passive = [], []
         self._muscle_components: list[Any] = []
         self._passive_components: list[Any] = []
-        self._limits: list[Any] = []
+        self._elastic: list[Any] = []
         for k in range(forces.getSize()):
             kind = forces.get(k).getConcreteClassName()
             one = self._opensim.Muscle.safeDownCast(forces.get(k))
@@ -115,22 +129,33 @@ class OpensimModel:
             elif one is not None:
                 muscles.append(_muscle(name, one))
                 self._muscle_components.append(one)
-            elif kind in PASSIVE:
+            elif kind in BANDS:
                 band = getattr(self._opensim, kind).safeDownCast(forces.get(k))
                 length = band.get_slack_length() if kind.startswith("Blank") else band.get_resting_length()
                 passive.append(
-                    PassivePath(name, "ligament" if PASSIVE[kind] == "ligament" else "tendon", float(length))
+                    PassivePath(name, "ligament" if BANDS[kind] == "ligament" else "tendon", float(length))
                 )
                 self._passive_components.append(band)
-            elif kind == "CoordinateLimitForce":
-                self._limits.append(self._opensim.CoordinateLimitForce.safeDownCast(forces.get(k)))
+            elif kind in ELASTIC:
+                self._elastic.append(forces.get(k))
             else:
                 others[kind] += 1
         for kind, count in sorted(others.items()):
-            joined = any(word in kind for word in CARTILAGE)
-            what = ", which stands for cartilage or contact," if joined else ""
+            touching = any(word in kind for word in CONTACT)
+            what = ", which a millimetre of a bone's place decides," if touching else ""
             notes.append(f"{count} of the kind {kind}{what} are left out.")
         self.muscles, self.passive_paths = tuple(muscles), tuple(passive)
+
+    def _passive_states(self) -> tuple[Any, Any]:
+        """Two states beside the one that paths are asked in: no force acts, and only passive ones do."""
+        without, acting = self._opensim.State(self._s), self._opensim.State(self._s)
+        forces = self._m.getForceSet()
+        for k in range(forces.getSize()):
+            forces.get(k).setAppliesForce(without, False)
+            forces.get(k).setAppliesForce(acting, False)
+        for one in (*self._passive_components, *self._elastic):
+            one.setAppliesForce(acting, True)
+        return without, acting
 
     # ---- one pose -----------------------------------------------------------------------------------------
 
@@ -284,18 +309,23 @@ class OpensimModel:
         return self._arms(q, [path.name for path in self.passive_paths], self._passive_components)
 
     def passive_moments(self, q: Floats, qd: Floats) -> Floats:
-        """What ligaments, path springs and limit forces do [N m or N], (coordinates,), by OpenSim's own."""
-        if not self._passive_components and not self._limits:
+        """What ligaments, springs, bushings and limits do [N m or N], (coordinates,), by OpenSim's own.
+
+        It is what moving as they make the model move takes beyond moving as it would without them; so
+        every kind of force is asked in the same way.
+        """
+        if not self._passive_components and not self._elastic:
             return np.zeros(len(self.coordinates))
-        arms, values = self.passive_moment_arms(q), self._pose(q)
-        rates = self._joints.rates(values)
-        self._s.setU(self._joints.vector(rates @ checked_pose(self, qd, "speed")))
-        self._m.realizeDynamics(self._s)
-        pulls = np.array([_tension(one, self._s) for one in self._passive_components])
-        given = np.zeros(len(self._joints.names))
-        for limit in self._limits:
-            given[self._joints.column(limit.get_coordinate())] += limit.calcLimitForce(self._s)
-        return np.asarray(pulls @ arms + given @ rates)
+        require_masses(self)
+        values, joints = checked_pose(self, q), self._joints
+        rates = joints.rates(values)
+        needed = []
+        for state in (self._with_passive, self._without):
+            state.setQ(joints.vector(joints.in_state(joints.all_values(values))))
+            state.setU(joints.vector(rates @ checked_pose(self, qd, "speed")))
+            self._m.realizeAcceleration(state)
+            needed.append(self._moved_by(state, state.getUDot()))
+        return np.asarray((needed[0] - needed[1]) @ rates)
 
     def passive_path_points(self, q: Floats) -> dict[str, PathPoints]:
         """Where ligaments and springs run, by name."""
@@ -310,20 +340,21 @@ class OpensimModel:
         require_masses(self)
         values = self._pose(q)
         rates, changes = checked_pose(self, qd, "speed"), checked_pose(self, qdd, "acceleration")
-        joints, opensim = self._joints, self._opensim
+        joints = self._joints
         speeds = joints.rates(values)
         turning = (joints.rates(values + STEP * rates) - joints.rates(values - STEP * rates)) / (2.0 * STEP)
         self._s.setU(joints.vector(speeds @ rates))
         self._m.realizeVelocity(self._s)
-        needed = opensim.Vector()
+        needed = self._moved_by(self._s, joints.vector(speeds @ changes + turning @ rates))
+        return np.asarray((needed - self._applied(external_forces)) @ speeds)
+
+    def _moved_by(self, state: Any, accelerations: Any) -> Floats:
+        """What it takes to move so with nothing else acting, along the state [N m or N], (state,)."""
+        needed, none = self._opensim.Vector(), self._opensim.VectorOfSpatialVec()
         self._matter.calcResidualForceIgnoringConstraints(
-            self._s,
-            opensim.Vector(),
-            opensim.VectorOfSpatialVec(),
-            joints.vector(speeds @ changes + turning @ rates),
-            needed,
+            state, self._opensim.Vector(), none, accelerations, needed
         )
-        return np.asarray((needed.to_numpy() - self._applied(external_forces)) @ speeds)
+        return np.asarray(needed.to_numpy(), np.float64)
 
     def _applied(self, external_forces: Sequence[ExternalForce]) -> Floats:
         """What gravity and external forces do along the state, (state,)."""
@@ -338,13 +369,6 @@ class OpensimModel:
             moment = np.cross(one.point - origin, one.force) + one.moment
             loads[self._mobods[one.body]] += [*moment, *one.force]
         return np.asarray(np.einsum("bk,bkc->c", loads, self._jacobian()))
-
-
-def _tension(band: Any, state: Any) -> float:
-    """Of a ligament or path spring in a state of realised dynamics [N]."""
-    if hasattr(band, "getTension"):
-        return float(band.getTension(state))
-    return float(band.getTotalForce(state))
 
 
 def _muscle(name: str, one: Any) -> Muscle:

@@ -116,7 +116,7 @@ def solve_muscles(
     if np.abs(held).max(initial=0.0) > NOTHING:
         most = np.unravel_index(np.abs(held).argmax(), held.shape)
         notes.append(
-            f"ligaments, springs and limits do up to {abs(held[most]):.3g} N·m"
+            f"ligaments, cartilage, springs and limits do up to {abs(held[most]):.3g} N·m"
             f" ({model.coordinates[most[1]].name}, frame {most[0]}): muscles make the rest"
         )
     if state is not None and state.slack.any():
