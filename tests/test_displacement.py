@@ -57,6 +57,7 @@ def test_one_call_gives_the_bytes_of_its_parts(
 ) -> None:
     body, muscles, moved, active = _body(data / "human" / "male_slim_cmu_mb.glb")
     monkeypatch.setattr(threads, "_WORTH_SHARING", worth_sharing)
+    monkeypatch.setattr(threads, "_WORTH_SHARING_AWAKE", worth_sharing)
     assert muscles.sliding.is_shared == (worth_sharing == 0)
     displacement = _displacement(muscles)
     for difference, alpha in zip(moved, active, strict=True):
@@ -64,6 +65,12 @@ def test_one_call_gives_the_bytes_of_its_parts(
             points = _skin(body, muscles, difference)
             assert displacement.apply(points, difference, given)
             assert points.tobytes() == _in_parts(body, muscles, difference, given)
+
+
+def test_a_skin_that_threads_have_skinned_is_displaced_by_them_sooner() -> None:
+    """They are awake, and each has half of the vertices at hand."""
+    assert not threads.worth_sharing(500) and not threads.worth_sharing(500, after=1000)
+    assert threads.worth_sharing(500, after=2000) and not threads.worth_sharing(100, after=2000)
 
 
 def test_threads_that_ask_at_once_do_not_disturb_one_another(data: Path) -> None:

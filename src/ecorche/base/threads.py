@@ -25,15 +25,17 @@ if "NUMBA_THREADING_LAYER_PRIORITY" not in os.environ:
     config.THREADING_LAYER_PRIORITY = ["omp", "tbb", "workqueue"]
 
 _WORTH_SHARING = 1024  # groups of sixteen: about 0.1 ms of skinning, the time it takes to wake a thread
+_WORTH_SHARING_AWAKE = 256  # such groups, where what ran just before has woken the threads
 
 
-def worth_sharing(groups: int) -> bool:
-    """Whether so many groups of sixteen lanes are worth waking other threads for.
+def worth_sharing(groups: int, *, after: int = 0) -> bool:
+    """Whether so many groups of sixteen lanes are worth sharing with other threads.
 
     A small kernel that exists without threads too is better called so than by way of `threads_for`, which
-    takes as long as skinning some thousand vertices.
+    takes as long as skinning some thousand vertices. A kernel that runs right ``after`` one of so many groups
+    finds the threads awake, and on each of them half of what it reads.
     """
-    return groups >= _WORTH_SHARING
+    return groups >= (_WORTH_SHARING_AWAKE if after >= _WORTH_SHARING else _WORTH_SHARING)
 
 
 def threads_for(groups: int) -> AbstractContextManager[None]:

@@ -11,18 +11,17 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
+from numba import get_num_threads, njit
 from numba.core.types.containers import StructRef
 from numba.core.types.misc import unliteral
 from numba.experimental import structref
 
 from ecorche.body.frames import PointSet
 from ecorche.muscles.musculature import Musculature
-from ecorche.muscles.packed_sections import PackedSections
 from ecorche.muscles.posing import PosedTables, pose, posing_memory
 from ecorche.muscles.posing_plan import PosingPlan
 from ecorche.skin.sliding import SlidingSkin
-from ecorche.skin.sliding_groups import SlidingLayout, slide_alone
+from ecorche.skin.sliding_groups import SlidingLayout, slide_alone, slide_shared
 
 Floats = npt.NDArray[np.float64]
 
@@ -36,10 +35,10 @@ class _PreparedType(StructRef):  # type: ignore[misc]
 
 
 class _Prepared(structref.StructRefProxy):  # type: ignore[misc]
-    """Plan, layout, largest bulges (M,), memory of one frame, and whether threads shall move the skin."""
+    """Plan, layout, largest bulges (M,) and memory of one frame."""
 
 
-structref.define_proxy(_Prepared, _PreparedType, ["plan", "layout", "largest_bulge", "tables", "is_shared"])
+structref.define_proxy(_Prepared, _PreparedType, ["plan", "layout", "largest_bulge", "tables"])
 
 
 class Displacement:
@@ -52,11 +51,11 @@ class Displacement:
     """
 
     def __init__(self, musculature: Musculature, sliding: SlidingSkin, largest_bulge: Floats) -> None:
-        self._plan, self._sliding = musculature.plan(sliding.stations_read), sliding
+        self._plan, self._layout = musculature.plan(sliding.stations_read), sliding.layout
         self._largest_bulge, self._rest = largest_bulge, np.zeros(len(largest_bulge))
         self._shape, self._is_shared = (sliding.vertex_count, 3), sliding.is_shared
         # what no frame is using, one for each thread that has asked at once
-        self._idle: list[tuple[_Prepared, PosedTables]] = []
+        self._idle: list[_Prepared] = []
 
     def apply(self, points: PointSet, difference: Floats, activation: npt.ArrayLike | None) -> bool:
         """Move skinned points (vertices, 3) in place; False, and nothing moved, where something cannot be.
@@ -70,42 +69,56 @@ class Displacement:
         if active.ndim != 1 or difference.ndim != 3:
             return False
         try:
-            idle = self._idle.pop()
+            prepared = self._idle.pop()
         except IndexError:
-            idle = self._prepared()
-        prepared, tables = idle
-        done: bool = _displace(prepared, difference, active, points)
-        if done and self._is_shared:
-            self._sliding.apply(PackedSections(tables.table, tables.lines), points, points)
-        self._idle.append(idle)
+            tables = posing_memory(self._plan, exact=False)
+            prepared = _prepare(self._plan, self._layout, self._largest_bulge, tables)
+        done: bool
+        if self._is_shared:
+            done = _displace_shared(prepared, difference, active, points, get_num_threads())
+        else:
+            done = _displace_alone(prepared, difference, active, points)
+        self._idle.append(prepared)
         return done
-
-    def _prepared(self) -> tuple[_Prepared, PosedTables]:
-        tables = posing_memory(self._plan, exact=False)
-        layout, largest = self._sliding.layout, self._largest_bulge
-        return _prepare(self._plan, layout, largest, tables, self._is_shared), tables
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
 def _prepare(
-    plan: PosingPlan, layout: SlidingLayout, largest_bulge: Floats, tables: PosedTables, is_shared: bool
+    plan: PosingPlan, layout: SlidingLayout, largest_bulge: Floats, tables: PosedTables
 ) -> _Prepared:
-    return _Prepared(plan, layout, largest_bulge, tables, is_shared)
+    return _Prepared(plan, layout, largest_bulge, tables)
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
-def _displace(prepared: Any, difference: Floats, activation: Floats, points: PointSet) -> bool:
-    """Pose the muscles and, unless threads shall do it, move the skin; False where something cannot be."""
+def _displace_alone(prepared: Any, difference: Floats, activation: Floats, points: PointSet) -> bool:
+    """Pose the muscles and move the skin; False, and nothing moved, where something cannot be."""
+    if not _posed(prepared, difference, activation):
+        return False
+    slide_alone(prepared.layout, prepared.tables.table, prepared.tables.lines, points, False)
+    return True
+
+
+@njit(cache=True)  # type: ignore[untyped-decorator]
+def _displace_shared(
+    prepared: Any, difference: Floats, activation: Floats, points: PointSet, parts: int
+) -> bool:
+    """The same, the skin on so many threads."""
+    if not _posed(prepared, difference, activation):
+        return False
+    slide_shared(prepared.layout, prepared.tables.table, prepared.tables.lines, points, False, parts)
+    return True
+
+
+@njit(cache=True)  # type: ignore[untyped-decorator]
+def _posed(prepared: Any, difference: Floats, activation: Floats) -> bool:
+    """Pose the muscles into their tables; False where something cannot be."""
     plan, tables, largest_bulge = prepared.plan, prepared.tables, prepared.largest_bulge
     joints = len(plan.turning) - len(plan.scapula_joints)
     if difference.shape != (joints, 4, 4) or activation.shape != largest_bulge.shape:
         return False
     bulge = np.empty(len(largest_bulge))
-    if not bulge_in_frame(activation, largest_bulge, bulge) or not pose(plan, difference, bulge, tables):
-        return False
-    if not prepared.is_shared:
-        slide_alone(prepared.layout, tables.table, tables.lines, points, False)
-    return True
+    fine: bool = bulge_in_frame(activation, largest_bulge, bulge) and pose(plan, difference, bulge, tables)
+    return fine
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]

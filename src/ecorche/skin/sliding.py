@@ -27,6 +27,7 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from numba import get_num_threads
 
 from ecorche.base.lanes import EIGHT, WIDTH, rows_of_lanes
 from ecorche.base.threads import worth_sharing
@@ -139,8 +140,8 @@ class SlidingSkin:
 
     @property
     def is_shared(self) -> bool:
-        """Whether the skin is so large that several threads displace it."""
-        return worth_sharing(len(self.layout.vertices) * EIGHT // WIDTH)
+        """Whether the skin is so large that several threads displace it; skinning runs right before."""
+        return worth_sharing(len(self.layout.vertices) * EIGHT // WIDTH, after=self.vertex_count // WIDTH)
 
     @property
     def kept_bytes(self) -> int:
@@ -228,8 +229,10 @@ class SlidingSkin:
                 "muscles that are bent at bind are straight in the pose, or the other way round",
                 remedy="Give the same muscles, with the same via points",
             )
-        slide = slide_shared if self.is_shared else slide_alone
-        slide(self.layout, table, lines, points, learn)
+        if self.is_shared:
+            slide_shared(self.layout, table, lines, points, learn, get_num_threads())
+        else:
+            slide_alone(self.layout, table, lines, points, learn)
 
 
 def _shares(influences: Influences) -> Floats:

@@ -307,11 +307,19 @@ def slide_alone(layout: SlidingLayout, table: Points, lines: Points, points: Poi
 
 
 @njit(parallel=True, cache=True)  # type: ignore[untyped-decorator]
-def slide_shared(layout: SlidingLayout, table: Points, lines: Points, points: Points, learn: bool) -> None:
-    """The same on all threads, which pays for large skins."""
+def slide_shared(
+    layout: SlidingLayout, table: Points, lines: Points, points: Points, learn: bool, parts: int
+) -> None:
+    """The same on so many threads, which pays for large skins."""
     vertices, starts, muscles, spans, near, rows, most_rows = layout
-    for some in prange(-(-len(vertices) // GROUPS_TOGETHER)):
+    # some groups lie below one muscle, others below five: no thread gets more rows than another
+    before = starts[::GROUPS_TOGETHER]
+    for part in prange(parts):
         left = np.empty((most_rows * LEFT, EIGHT), np.float32)
         came = np.empty((3 * GROUPS_TOGETHER, EIGHT), np.float32)
-        begin = GROUPS_TOGETHER * some
-        _slide(begin, vertices, starts, muscles, spans, near, rows, table, lines, points, learn, left, came)
+        first = np.searchsorted(before, len(muscles) * part / parts)
+        for some in range(first, np.searchsorted(before, len(muscles) * (part + 1) / parts)):
+            begin = GROUPS_TOGETHER * some
+            _slide(
+                begin, vertices, starts, muscles, spans, near, rows, table, lines, points, learn, left, came
+            )
