@@ -69,8 +69,10 @@ def test_one_call_gives_the_bytes_of_its_parts(
 
 def test_a_skin_that_threads_have_skinned_is_displaced_by_them_sooner() -> None:
     """They are awake, and each has half of the vertices at hand."""
-    assert not threads.worth_sharing(500) and not threads.worth_sharing(500, after=1000)
-    assert threads.worth_sharing(500, after=2000) and not threads.worth_sharing(100, after=2000)
+    assert not threads.worth_sharing(500)
+    assert not threads.worth_sharing(500, after=1000)
+    assert threads.worth_sharing(500, after=2000)
+    assert not threads.worth_sharing(100, after=2000)
 
 
 def test_threads_that_ask_at_once_do_not_disturb_one_another(data: Path) -> None:
