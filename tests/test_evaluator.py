@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from ecorche.base.lanes import WIDTH
 from ecorche.base.threads import at_most_threads
 from ecorche.body.compile import Body
 from ecorche.body.evaluate import Pose, posed_points
@@ -32,7 +33,7 @@ def _alone(body: Body, moved: Floats, active: Floats | None) -> tuple[bytes, byt
     ("name", "found"),
     [("male_muscular_cmu_mb", False), ("male_dressed_mixamo", False), ("male_slim_cmu_mb", True)],
 )
-@pytest.mark.parametrize("count", [FEW, COUNT])
+@pytest.mark.parametrize("count", [FEW, WIDTH + FEW, COUNT])
 def test_an_instance_is_the_character_alone(data: Path, name: str, found: bool, count: int) -> None:
     path = data / "human" / f"{name}.glb"
     evaluator, moved, active = instances(path, found)

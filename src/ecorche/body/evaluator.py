@@ -1,7 +1,7 @@
 """Many instances of one body at once: poses and activations in, positions and normals out.
 
-A few instances are evaluated one after another, their vertices side by side; many by sixteens, instances side
-by side (`instance_skin`). Both ways give the same bits, which are those of `evaluate`.
+Instances are evaluated by sixteens, side by side (`instance_skin`), and the few that are left over one after
+another, their vertices side by side. Both ways give the same bits, which are those of `evaluate`.
 """
 
 from __future__ import annotations
@@ -108,23 +108,23 @@ class Evaluator:
             raise EcorcheError(
                 "a gain is not between 0 and 1", remedy="Give 0 for a muscle that is not shown"
             )
-        if count <= FEW and gain is None:
-            for one in range(count):
-                self._write_one(moved[one], active[one], muscles, points[one])
-                if normals is not None:
-                    self._shade_one(points[one], normals[one])
-            return
-        step = WIDTH if self._spindles is None else self._spindles.most
-        for first in range(0, count, step):
-            some = slice(first, first + step)
+        # what is left over by sixteens, where it is few; muscles that are shown in part need lanes
+        alone = count % WIDTH if gain is None and count % WIDTH <= FEW else 0
+        together, step = count - alone, WIDTH if self._spindles is None else self._spindles.most
+        for first in range(0, together, step):
+            some = slice(first, min(first + step, together))
             self._pose(moved[some], active[some], shown[some])
-            for number, at in enumerate(range(first, min(first + step, count), WIDTH)):
-                part = slice(at, min(at + WIDTH, count))
+            for number, at in enumerate(range(some.start, some.stop, WIDTH)):
+                part = slice(at, min(at + WIDTH, together))
                 flat = points[part].reshape(-1, points.shape[1] * 3)
                 self._write(number, moved[part], active[part], shown[part], flat, laid=normals is not None)
                 if normals is not None:
                     flat = normals[part].reshape(-1, normals.shape[1] * 3)
                     shade_instances(program.places, self._at, flat)
+        for one in range(together, count):
+            self._write_one(moved[one], active[one], muscles, points[one])
+            if normals is not None:
+                self._shade_one(points[one], normals[one])
 
     def _write_one(self, moved: Floats, active: Floats, muscles: bool, out: Points) -> None:
         """One instance, its vertices side by side: `evaluate` without fresh memory."""
