@@ -31,6 +31,7 @@ from rigged_people import person, rigged
 Floats = npt.NDArray[np.float64]
 
 MAN = Path("human", "male_muscular_cmu_mb.glb")
+WOMAN = Path("human", "female_average_cmu_mb.glb")
 ASKED = 1e-4  # metres
 
 
@@ -191,6 +192,53 @@ def test_wrapped_paths_are_as_long_in_both_in_19_of_20_drawn_poses(
         assert share > 0.95, format_
         assert far[:, ~wrapped].max() < 1e-9, format_
         assert far[:, ending].max() < 1e-6, format_
+
+
+def _without_side(model: RigModel) -> set[str]:
+    """Muscles round a sphere that take the shorter way."""
+    return {
+        muscle.name
+        for muscle in model.muscles
+        if muscle.wrap is not None and muscle.wrap.shape == "sphere" and muscle.wrap.side is None
+    }
+
+
+def test_paths_that_never_go_past_halfway_take_the_shorter_way(
+    opensim: Any, data: Path, tmp_path: Path
+) -> None:
+    """With a side MuJoCo would go round ankles that turn in, where the path is straight: 29 mm too long."""
+    model, poses = _found(data / WOMAN), _poses(data / WOMAN, 200)
+    shorter = _without_side(model)
+    ankles = {"lower_leg_inner_left", "lower_leg_inner_right"}
+    assert ankles < shorter
+    # in deep bends these go past halfway
+    assert not shorter & {"lower_leg_front_left", "lower_leg_front_right"}
+    write_mjcf(tmp_path / "woman.xml", model)
+    write_osim(tmp_path / "woman.osim", model)
+    in_mujoco, in_opensim = InMujoco(tmp_path / "woman.xml", model), Peer(opensim, tmp_path / "woman.osim")
+    columns = [k for k, muscle in enumerate(model.muscles) if muscle.name in ankles]
+    apart: dict[str, list[Floats]] = {"MuJoCo": [], "OpenSim": []}
+    for moved in poses:
+        pose, ours = model.pose(moved), model.lengths(moved)
+        in_opensim.pose(dict(zip(model.coordinates, pose.tolist(), strict=True)))
+        others = np.array([in_opensim.length(muscle.name) for muscle in model.muscles])
+        apart["MuJoCo"].append(np.abs(in_mujoco.lengths(pose) - ours))
+        apart["OpenSim"].append(np.abs(others - ours))
+    for format_, errors in apart.items():
+        far = np.array(errors)
+        assert (far.max(axis=0) < ASKED).sum() >= 11, format_
+        assert far[:, columns].max() < ASKED, format_
+
+
+def test_paths_over_two_joints_or_past_halfway_keep_their_side(data: Path) -> None:
+    model = _found(data / MAN)
+    shorter = _without_side(model)
+    # an end of these lies on the sphere, which moves with their origin
+    assert {"forearm_inner_left", "forearm_outer_left", "lower_leg_inner_right"} < shorter
+    two_joints = ("thigh_front", "upper_arm", "thigh_back", "abdomen_back")
+    kept = [muscle.name for muscle in model.muscles if muscle.name.startswith(two_joints)]
+    assert len(kept) >= 10
+    assert not shorter & set(kept)
 
 
 def test_muscles_stay_round_their_joints_in_mujoco_through_a_jump(data: Path, tmp_path: Path) -> None:

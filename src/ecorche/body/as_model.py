@@ -6,7 +6,8 @@ also shifts. Of a muscle its path is told as a rig has it:
 
 - those of the template by their points;
 - those found in the skin by origin, insertion and the sphere or cylinder that lies in their way, no larger
-  than to leave both outside, with the side on which they pass it;
+  than to leave both outside, with the side on which they pass it; round a sphere that is as good as never
+  gone more than half round, the shorter way (`_takes_shorter_way`);
 - those that are meshes on action lines, a path a line, by the nodes that are fixed to a joint. Nodes that
   give way to bones or follow a joint only in part are no points of a bone, and are left out: how much longer
   or shorter such a path then is, is told (`path_errors`).
@@ -32,6 +33,7 @@ from ecorche.base.rotations import normalise
 from ecorche.base.transforms import nearest_rotation
 from ecorche.body.character import Character
 from ecorche.body.compile import Body, compile_body
+from ecorche.body.sample_poses import sample_poses
 from ecorche.body.segment_masses import SegmentMasses, segment_masses
 from ecorche.document.files import Rig
 from ecorche.errors import DocumentError
@@ -42,6 +44,7 @@ from ecorche.muscles.lofted_posing import Lofts
 from ecorche.muscles.musculature import Musculature
 from ecorche.muscles.scapula import VirtualScapula, difference_with, with_scapulae
 from ecorche.muscles.volume import contract
+from ecorche.muscles.wrapping import PHI, SHARE
 from ecorche.skeleton.kinematics import difference_from_bind
 from ecorche.skeleton.motion import Motion
 
@@ -53,6 +56,10 @@ LEAST_MASS = 1e-3
 """Of a body without flesh of its own [kg], at 1 cm from its centre: no solver takes none."""
 _OUTSIDE = 1.0 - 1e-6
 """Share of the distance to an end that a wrap's radius may have: rounded, the end stays outside."""
+_POSES, _SEED = 200, 2
+"""Drawn poses that say how far round paths go; others than those in which lengths are compared."""
+_RARELY = 0.02
+"""Share of them in which a path may go more than half round and still be told to take the shorter way."""
 _STATIONS = 201
 _MOST_FIBRE = 0.95
 """Share of a path that is fibre at most: some tendon there is."""
@@ -242,7 +249,7 @@ def rig_model(character: Character, rig: Rig, *, specific_tension: float = SPECI
         _body(unique(_plain(name), taken), int(skeleton.parents[k]), heads[k], masses, k)
         for k, name in enumerate(skeleton.names)
     )
-    muscles = [*_spindles(body), *_lofts(body), *_lines(body)]
+    muscles = [*_spindles(body), *_lofts(body, rig), *_lines(body)]
     if not muscles:
         raise DocumentError(
             "has no muscles to make a model of", where=rig.source, remedy="Make a rig with `ecorche rig`"
@@ -313,15 +320,18 @@ def _spindles(body: Body) -> Iterator[_Drawn]:
         )
 
 
-def _lofts(body: Body) -> Iterator[_Drawn]:
+def _lofts(body: Body, rig: Rig) -> Iterator[_Drawn]:
     if body.lofts is None:
         return
     lofts: Lofts = body.lofts.lofts
-    for muscle, shape, length in zip(lofts.muscles, lofts.shapes, lofts.curves.bind.lengths, strict=True):
+    shorter = _takes_shorter_way(lofts, body.character, rig)
+    for muscle, shape, length, short in zip(
+        lofts.muscles, lofts.shapes, lofts.curves.bind.lengths, shorter, strict=True
+    ):
         ends, wrap = np.asarray(muscle.ends, np.float64), None
         if muscle.wrap is not None:
             side = None
-            if muscle.wrap.shape != "ball":
+            if not short:
                 # right-handed round the axis, from origin to insertion
                 side = normalise(np.cross(ends[1] - ends[0], muscle.wrap.axis))
             wrap = ModelWrap(
@@ -343,6 +353,33 @@ def _lofts(body: Body) -> Iterator[_Drawn]:
             float(np.pi * shape.largest),
             muscle.max_force,
         )
+
+
+def _takes_shorter_way(lofts: Lofts, character: Character, rig: Rig) -> list[bool]:
+    """Whether what each muscle wraps round is told without a side.
+
+    A ball always is. So is a sphere that moves with an end of the path, if in drawn poses the path as good as
+    never goes more than half round: up to there the shorter way is the rig's own. A side would be one more
+    thing that has to be right: programs compare it with the line of the ends, each in its own way, and seen
+    edge on, as when an ankle turns in, they would go round what the rig leaves. Where both ends move against
+    the sphere, as of muscles over two joints, their line passes its centre on either side: there the side
+    decides.
+    """
+    poses = sample_poses(character, rig, _POSES, seed=_SEED)
+    curves = lofts.curves.moved(difference_from_bind(character.skeleton, poses.local)).rows
+    past = np.mean((curves[..., SHARE] > 0.0) & (curves[..., PHI] > np.pi), axis=0)
+    return [
+        muscle.wrap is not None
+        and (
+            muscle.wrap.shape == "ball"
+            or (
+                muscle.wrap.shape == "sphere"
+                and muscle.wrap.joint in muscle.joints
+                and bool(often <= _RARELY)
+            )
+        )
+        for muscle, often in zip(lofts.muscles, past, strict=True)
+    ]
 
 
 def _clear_of(ends: Floats, wrap: Wrap) -> float:

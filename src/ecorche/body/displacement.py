@@ -109,7 +109,7 @@ def _displace_shared(
     return True
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@njit(inline="always")  # type: ignore[untyped-decorator]
 def _posed(prepared: Any, difference: Floats, activation: Floats) -> bool:
     """Pose the muscles into their tables; False where something cannot be."""
     plan, tables, largest_bulge = prepared.plan, prepared.tables, prepared.largest_bulge

@@ -6,6 +6,8 @@ exactly, over the range in which a fibre makes force. Spheres and cylinders have
 the path passes; it lies outside of them, as one inside would let the path run through. MuJoCo lets go of a
 path once an end has got round to the other side of that site. So over a sphere between its ends, as a knee,
 it stands a little ahead, the way the insertion goes round: the joint may then bend deeper, as in a squat.
+A sphere that is told without a side has no site, and the shorter way is taken (`body.as_model`). Before 4.0
+sites were compared otherwise, and more paths went the wrong way; without one all of 3.2 to 4.0 do the same.
 """
 
 from __future__ import annotations
