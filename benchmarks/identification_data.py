@@ -8,6 +8,7 @@ coordinate.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -42,6 +43,8 @@ MOST_BULGE = 2.0
 """A muscle that would have to double its height for the amplitude is too thin for it."""
 VIA = 5
 """Nodes of the paths that are given to the identification."""
+APART = 3.0
+"""Between bodies that are captured together [m]: no marker of one reaches a muscle of the next."""
 FLAT = 3
 """A muscle of so many action lines is flat, and as many thin spindles side by side."""
 
@@ -74,11 +77,19 @@ class Subject:
         free = [replace(muscle, room=None) for muscle in body.lines.musculature.muscles]
         skin = body.character.body().mesh.points.astype(np.float64)
         self.muscles, self.too_thin = _bulging(free, skeleton, fields, skin)
-        self.vertices = _spread(self.muscles.meshes.bind, _beneath(self.muscles, skin), count, seed)
+        self._able = _beneath(self.muscles, skin)
+        self.vertices = _spread(self.muscles.meshes.bind, self._able, count, seed)
 
     @property
     def names(self) -> tuple[str, ...]:
         return tuple(muscle.name for muscle in self.muscles.muscles)
+
+    def again(self, seed: int) -> Subject:
+        """The same body with other markers, motions and noise."""
+        other = copy.copy(self)
+        other.seed = seed
+        other.vertices = _spread(self.muscles.meshes.bind, self._able, len(self.vertices), seed)
+        return other
 
     def scene(self, shares: dict[str, Floats], activation: Floats, seed: int) -> Scene:
         """A motion told by shares of joints' ranges, (F,) each, and activations (F, M)."""
@@ -143,6 +154,20 @@ def resampled(nodes: Floats, count: int) -> Floats:
             for at, path in zip(reached, nodes, strict=True)
         ]
     )
+
+
+def side_by_side(scenes: Sequence[Scene], apart: float = APART) -> Scene:
+    """Bodies beside one another in one capture; names of muscles begin with their body's number, from 1."""
+    tracks, places, true = [], [], []
+    for number, scene in enumerate(scenes):
+        shift = np.array([number * apart, 0.0, 0.0])
+        places.append(scene.markers.positions + shift)
+        true.append(scene.true + shift)
+        for track in scene.tracks:
+            name = f"{number + 1}: {track.name}"
+            path = PathFrames(track.path.nodes + shift, track.path.axes[:, 0], name=name)
+            tracks.append(replace(track, name=name, muscle=f"{number + 1}: {track.muscle}", path=path))
+    return Scene(tracks, Markers(np.concatenate(places, axis=1)), np.concatenate(true, axis=1))
 
 
 def at_rest(subject: Subject, frames: int = 30) -> Scene:

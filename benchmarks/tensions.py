@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 import time
 from dataclasses import dataclass, replace
 from functools import partial
@@ -13,10 +14,27 @@ import numpy.typing as npt
 
 from benchmarks.bodies import DATA
 from benchmarks.timing import fastest_by_turns
-from benchmarks.walking_muscles import JOINTS, Walk, measured_walk, storage
+from benchmarks.walking_muscles import (
+    CURVES,
+    JOINTS,
+    SMOOTH,
+    Optimum,
+    Walk,
+    measured_walk,
+    muscles_of_opensim,
+    opensim_in,
+    opensim_optimum,
+    storage,
+)
+from ecorche.biomech.coordinate_tables import some_poses_from_columns
 from ecorche.biomech.emg import Emg, Placement, envelopes, measured_activation
+from ecorche.biomech.muscle_state import MuscleState
+from ecorche.biomech.opensim_model import OpensimModel
+from ecorche.biomech.solve import solve_muscles
 from ecorche.biomech.synergies import COUNTS
 from ecorche.biomech.tensions import RESERVE, Tensions, Wanted, muscle_tensions
+from ecorche.io.external_loads import read_external_loads
+from ecorche.io.opensim_storage import read_table
 
 Floats = npt.NDArray[np.float64]
 
@@ -36,6 +54,12 @@ ON = {
 """The muscles of the walker's model under each channel."""
 DELAYS = (0.0, 0.02, 0.04, 0.06, 0.08, 0.1)
 """Seconds by which force may lag behind the signal."""
+SPAN = (0.5, 1.75)
+"""Of the walk [s]."""
+EVERY = 10
+"""Thousandths of a second from one frame that OpenSim solves too to the next."""
+APART = 0.01
+"""Of F_max: forces further apart are looked into."""
 LEFT_OVER = 0.05
 """Of the ground's largest force, what the root's residual may be in frames that count (Hicks et al. 2015)."""
 TRIED = [
@@ -131,16 +155,19 @@ def walkers_emg(data: Path) -> Emg:
     return envelopes(table[:, 0], table[:, 1:], lines[head].split("\t")[1:])
 
 
-def solved(walk: Walk, wanted: Wanted | None = None) -> Tensions:
-    """The walk's activations."""
+def solved(
+    walk: Walk, wanted: Wanted | None = None, *, state: MuscleState | None = None, reserve: float = RESERVE
+) -> Tensions:
+    """The walk's activations; muscles can do what they can where no other state is given."""
     return muscle_tensions(
         walk.moment_arms,
         walk.moments,
         walk.sizes.strongest,
         muscles=walk.sizes.names,
         coordinates=JOINTS,
-        state=walk.state(),
+        state=walk.state() if state is None else state,
         least=0.01,
+        reserve=reserve,
         wanted=wanted,
     )
 
@@ -232,9 +259,121 @@ def _table_left_out(walk: Walk, emg: Emg) -> list[str]:
     return lines
 
 
+def cost(found: Tensions | Optimum) -> Floats:
+    """Σ a² + Σ r², with reserves of 1 N·m, (frames,)."""
+    return np.asarray((found.activation**2).sum(axis=1) + (found.reserve**2).sum(axis=1))
+
+
+def _range(values: Floats) -> str:
+    return f"{np.sqrt((values**2).mean()):.2g}; {np.abs(values).max():.2g}"
+
+
+def _row(label: str, walk: Walk, found: Tensions, theirs: Optimum) -> str:
+    """How far our activations and forces are from theirs."""
+    effort = 100.0 * np.abs(found.activation - theirs.activation)
+    force = 100.0 * np.abs(found.force - theirs.force) / walk.sizes.strongest
+    frame, muscle = np.unravel_index(force.argmax(), force.shape)
+    far = force > 100.0 * APART
+    return (
+        f"| {label} | {_range(effort)} | {_range(force)} | {walk.sizes.names[muscle]} at"
+        f" {walk.times[frame]:.2f} s | {far.sum():,} of {far.size:,}, in {far.any(axis=1).sum()} frames |"
+    )
+
+
+def _against_opensim(data: Path) -> list[str]:
+    """OpenSim's own static optimisation of the same walk, and who is right where the two differ."""
+    theirs, few = opensim_optimum(data, *SPAN, EVERY), opensim_optimum(data, *SPAN, 1000)
+    walk = measured_walk(data, [float(t) for t in theirs.times])
+    count = len(walk.times)
+    problem = partial(solved, walk, state=walk.optimised_state(), reserve=1.0)
+    same, own = problem(), solved(walk, state=walk.active_state(), reserve=1.0)
+    whole = solved(walk)
+    more = cost(theirs) / cost(same) - 1.0
+    unmet = [np.abs(walk.lacking(one.force) - one.reserve).max() for one in (same, theirs)]
+    took = fastest_by_turns({"ours": problem}, 5)["ours"].clock / count
+    each = (theirs.seconds - few.seconds) / (count - len(few.times))
+    rows = {
+        "as OpenSim optimises: the same problem": same,
+        "as OpenSim's muscles have it": own,
+        f"that and passive forces, reserves of {RESERVE:g} N·m": whole,
+    }
+    return [
+        f"OpenSim's own static optimisation, by its tool, over {count} frames of the same walk, one every"
+        f" {EVERY / 1000:g} s: those above and one between each two. Both have its coordinates, inverse"
+        " dynamics, lengths, speeds and moment arms, Σ a², activations from 0.01, and reserves of which 1 N·m"
+        " costs as much as a muscle's full effort; its tool may stop at 1e-6. It leaves passive forces out,"
+        " and for the strength of a muscle takes another angle of the fibres than its own muscles have"
+        " (`tests/test_muscle_curves.py`). In the first row ours take both over, so that the problem is the"
+        " same. Each is the rms over all muscles and frames, and the largest.",
+        "",
+        "| strength of muscles, ours | activations apart [% of full] | forces apart [% of F_max] | largest"
+        f" | forces above {APART:.0%} of F_max apart |",
+        "|---|---|---|---|---|",
+        *(_row(label, walk, found, theirs) for label, found in rows.items()),
+        "",
+        f"On the same problem our cost Σ a² + Σ r² is the lower one in {(more > 0.0).sum()} of {count}"
+        f" frames, by {more.min():.0e} to {more.max():.0e} of it, and the torque that neither muscles nor"
+        f" reserves make is at most {unmet[0]:.0e} N·m of ours and {unmet[1]:.0e} N·m of OpenSim's.",
+        "",
+        *_who_is_right(data, walk, theirs, own, whole),
+        "",
+        f"Time: OpenSim's tool took {theirs.seconds:.0f} s, {few.seconds:.0f} s of it where it solves"
+        f" {len(few.times)} frames alone, so {1e3 * each:.0f} ms for each frame more. Ours takes"
+        f" {1e3 * took:.2g} ms a frame where lengths, moment arms and moments are given, and"
+        f" {1e3 * _whole_way(data):.1f} ms from coordinates and measured forces on (`solve_muscles` with the"
+        " same model, whose paths OpenSim computes). One run of OpenSim's, the quickest of ours.",
+    ]
+
+
+def _who_is_right(data: Path, walk: Walk, theirs: Optimum, own: Tensions, whole: Tensions) -> list[str]:
+    """Activations given to OpenSim's own muscles: which of them make the moments?"""
+    found: dict[str, Tensions | Optimum] = {
+        "OpenSim's static optimisation": theirs,
+        "ours, strength as OpenSim's muscles have it": own,
+        "ours, that and passive forces": whole,
+    }
+    lines = [
+        "Who is right where the two differ by more: the activations are given to OpenSim's own muscles, with"
+        " rigid tendons. What moment do these and the reserves then fail to make, rms and largest [N·m]?"
+        f" The largest moment is {np.abs(walk.moments).max():.0f} N·m.",
+        "",
+        "| activations | mean Σ a² | lacking, active forces | lacking, with passive forces |",
+        "|---|---|---|---|",
+    ]
+    for label, one in found.items():
+        active, passive = muscles_of_opensim(data, walk.times, one.activation)
+        lacking = [_range(walk.lacking(force) - one.reserve) for force in (active, active + passive)]
+        effort = (one.activation**2).sum(axis=1).mean()
+        lines.append(f"| {label} | {effort:.3f} | {lacking[0]} | {lacking[1]} |")
+    stronger = walk.optimised_state().active / walk.active_state().active
+    damping = np.einsum("fm,fmc->fc", walk.state().damping, walk.moment_arms)
+    return [
+        *lines,
+        "",
+        "Without passive forces OpenSim's optimum costs less than ours as it takes muscles for stronger than"
+        f" they are, by up to {stronger.max() - 1.0:.0%}: its activations do not make the moments. What ours"
+        " lack with passive forces is the damping of fibres, up to"
+        f" {np.abs(damping).max():.2g} N·m, which is left out by both.",
+    ]
+
+
+def _whole_way(data: Path) -> float:
+    """Seconds a frame that our inverse dynamics, paths of the model, and tensions take."""
+    path = data / "walk" / "subject_walk_scaled.osim"
+    table = read_table(data / "walk" / "coordinates.sto")
+    frames = slice(0, None, EVERY)
+    with tempfile.TemporaryDirectory() as folder, opensim_in(Path(folder)):
+        model, forces = OpensimModel(path), read_external_loads(data / "walk" / "grf_walk.xml")
+        q, _ = some_poses_from_columns(model, table.columns, degrees=table.degrees)
+        way = partial(
+            solve_muscles, model, table.times[frames], q[frames], forces, cutoff=SMOOTH, curves=CURVES
+        )
+        return fastest_by_turns({"way": way}, 2)["way"].clock / len(table.times[frames])
+
+
 def _walk(data: Path) -> list[str]:
     begin = time.perf_counter()
-    walk = measured_walk(data, [float(t) for t in np.arange(0.5, 1.751, 0.02)])
+    walk = measured_walk(data, [float(t) for t in np.arange(SPAN[0], SPAN[1] + 0.001, 0.02)])
     opensim_took = time.perf_counter() - begin
     emg = walkers_emg(data)
     begin = time.perf_counter()
@@ -274,6 +413,8 @@ def _walk(data: Path) -> list[str]:
         *_table_left_out(walk, emg),
         "",
         *TRIED,
+        "",
+        *_against_opensim(data),
     ]
 
 

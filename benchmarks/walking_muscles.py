@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import tempfile
+import time
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +54,25 @@ class Walk:
     def state(self) -> MuscleState:
         """What the muscles can do."""
         return with_rigid_tendon(self.sizes, CURVES, self.lengths, self.velocities)
+
+    def active_state(self) -> MuscleState:
+        """The same without what fibres resist when stretched."""
+        able = self.state()
+        return replace(able, passive=0.0 * able.passive)
+
+    def optimised_state(self) -> MuscleState:
+        """What OpenSim's static optimisation takes them to be able to do.
+
+        It leaves passive forces out, and its strength of a muscle has another angle of the fibres than its
+        own muscles have (see the tests of the curves).
+        """
+        able, sizes = self.active_state(), self.sizes
+        slip = np.cos(np.arcsin(sizes.thickness / (able.fibre_length / sizes.optimal_length))) / able.cosine
+        return replace(able, active=able.active * slip)
+
+    def lacking(self, force: Floats) -> Floats:
+        """Of the moments, what muscles that pull so hard [N], (frames, M), do not make [N·m]."""
+        return np.asarray(self.moments - np.einsum("fm,fmc->fc", force, self.moment_arms))
 
 
 @contextmanager
@@ -128,15 +148,8 @@ def measured_walk(data: Path, times: Sequence[float]) -> Walk:
         )
         shape = len(at), len(muscles)
         lengths, velocities, arms = np.empty(shape), np.empty(shape), np.zeros((*shape, len(JOINTS)))
-        slopes = splines.derivative()
         joints = [model.getCoordinateSet().get(name) for name in JOINTS]
-        for f, time in enumerate(at):
-            for name, value, slope in zip(names, splines(time), slopes(time), strict=True):
-                coordinate = model.getCoordinateSet().get(name)
-                if not coordinate.getLocked(state):
-                    coordinate.setValue(state, float(value), False)
-                    coordinate.setSpeedValue(state, float(slope))
-            model.assemble(state)
+        for f in _posed(model, state, names, splines, at):
             model.realizeVelocity(state)
             for m, muscle in enumerate(muscles):
                 lengths[f, m], velocities[f, m] = muscle.getLength(state), muscle.getLengtheningSpeed(state)
@@ -176,35 +189,132 @@ def _moments(opensim: Any, data: Path, times: Floats) -> tuple[Floats, Floats]:
     return result, np.interp(times, table[:, 0], np.linalg.norm(forces, axis=0))
 
 
-def opensim_optimum(data: Path, start: float, end: float, every: int) -> tuple[Floats, Floats, Floats]:
-    """What OpenSim's StaticOptimization finds, every so many thousandths of a second.
+def _posed(model: Any, state: Any, names: Sequence[str], splines: Any, times: Floats) -> Iterator[int]:
+    """Numbers of frames, each with the model posed and moving as it is then."""
+    slopes = splines.derivative()
+    for f, at in enumerate(times):
+        for name, value, slope in zip(names, splines(at), slopes(at), strict=True):
+            coordinate = model.getCoordinateSet().get(name)
+            if not coordinate.getLocked(state):
+                coordinate.setValue(state, float(value), False)
+                coordinate.setSpeedValue(state, float(slope))
+        model.assemble(state)
+        yield f
+
+
+def muscles_of_opensim(data: Path, times: Floats, activation: Floats) -> tuple[Floats, Floats]:
+    """Active and passive forces of OpenSim's own muscles, with rigid tendons, at some times of the walk.
+
+    Args:
+        data: Where the walk is.
+        times: [s], (frames,).
+        activation: (frames, M).
 
     Returns:
-        Times [s], activations (frames, 80), and the reserves of `JOINTS` [N·m] (frames, 12).
+        Along the tendons [N], (frames, M) each; the damping of fibres is in the passive ones.
     """
+    active, passive = np.empty(activation.shape), np.empty(activation.shape)
     with tempfile.TemporaryDirectory() as folder, opensim_in(Path(folder)) as opensim:
-        _prepared(opensim, data)
-        tool = opensim.AnalyzeTool()
-        tool.setName("walk")
-        tool.setModelFilename("model.osim")
-        tool.setCoordinatesFileName("q.sto")
-        tool.setExternalLoadsFileName(str(data / "walk" / "grf_walk.xml"))
-        tool.setLowpassCutoffFrequency(-1)
-        tool.setInitialTime(start)
-        tool.setFinalTime(end)
-        tool.setResultsDir(".")
-        optimum = opensim.StaticOptimization()
-        optimum.setStartTime(start)
-        optimum.setEndTime(end)
-        optimum.setStepInterval(every)
-        optimum.setUseModelForceSet(True)
-        optimum.setActivationExponent(2)
-        optimum.setUseMusclePhysiology(True)
-        optimum.setConvergenceCriterion(1e-6)
-        optimum.setMaxIterations(500)
-        tool.updAnalysisSet().cloneAndAppend(optimum)
-        tool.printToXML("tool.xml")
-        opensim.AnalyzeTool("tool.xml", True).run()
-        columns, table = storage(Path("walk_StaticOptimization_activation.sto"))
-    reserves = table[:, [columns.index(f"reserve_{name}") for name in JOINTS]]
-    return table[:, 0], table[:, 1:81], reserves
+        model, names, _, splines = _prepared(opensim, data)
+        muscles = [model.getMuscles().get(k) for k in range(model.getMuscles().getSize())]
+        for muscle in muscles:
+            muscle.set_ignore_tendon_compliance(True)
+        state = model.initSystem()
+        for f in _posed(model, state, names, splines, times):
+            for muscle, level in zip(muscles, activation[f], strict=True):
+                muscle.setActivation(state, float(level))
+            model.realizeDynamics(state)
+            active[f] = [muscle.getActiveFiberForceAlongTendon(state) for muscle in muscles]
+            passive[f] = [muscle.getPassiveFiberForceAlongTendon(state) for muscle in muscles]
+    return active, passive
+
+
+def static_optimisation_tool(
+    opensim: Any,
+    model: str,
+    coordinates: str,
+    span: tuple[float, float],
+    every: int,
+    *,
+    precision: float,
+    steps: int,
+    loads: Path | None = None,
+) -> tuple[list[str], Floats, Floats]:
+    """OpenSim's StaticOptimization, Σ a², of files in the working folder.
+
+    Args:
+        opensim: The package.
+        model, coordinates: Names of files; coordinates are taken as they are.
+        span: First and last time [s].
+        every: Frames of the coordinates from one that is solved to the next; both ends are solved too.
+        precision, steps: When it is content, and how long it tries.
+        loads: External ones.
+
+    Returns:
+        Names of columns, the first of which is time; activations and forces, frame by frame.
+    """
+    tool = opensim.AnalyzeTool()
+    tool.setName("it")
+    tool.setModelFilename(model)
+    tool.setCoordinatesFileName(coordinates)
+    if loads is not None:
+        tool.setExternalLoadsFileName(str(loads))
+    tool.setLowpassCutoffFrequency(-1)
+    tool.setInitialTime(span[0])
+    tool.setFinalTime(span[1])
+    tool.setResultsDir(".")
+    optimum = opensim.StaticOptimization()
+    optimum.setStartTime(span[0])
+    optimum.setEndTime(span[1])
+    optimum.setStepInterval(every)
+    optimum.setUseModelForceSet(True)
+    optimum.setActivationExponent(2)
+    optimum.setUseMusclePhysiology(True)
+    optimum.setConvergenceCriterion(precision)
+    optimum.setMaxIterations(steps)
+    tool.updAnalysisSet().cloneAndAppend(optimum)
+    tool.printToXML("tool.xml")
+    opensim.AnalyzeTool("tool.xml", True).run()
+    columns, activation = storage(Path("it_StaticOptimization_activation.sto"))
+    forces, force = storage(Path("it_StaticOptimization_force.sto"))
+    return columns, activation, force[:, [forces.index(name) for name in columns]]
+
+
+@dataclass(frozen=True, eq=False)
+class Optimum:
+    """What OpenSim's static optimisation finds.
+
+    Attributes:
+        times: [s], (frames,).
+        activation, force: Of the muscles [-, N], (frames, M).
+        reserve: Torques of the reserves of `JOINTS` [N·m], (frames, 12).
+        seconds: That its tool took.
+    """
+
+    times: Floats
+    activation: Floats
+    force: Floats
+    reserve: Floats
+    seconds: float
+
+
+def opensim_optimum(data: Path, start: float, end: float, every: int) -> Optimum:
+    """What OpenSim's StaticOptimization finds, every so many thousandths of a second."""
+    with tempfile.TemporaryDirectory() as folder, opensim_in(Path(folder)) as opensim:
+        model = _prepared(opensim, data)[0]
+        names = [model.getMuscles().get(k).getName() for k in range(model.getMuscles().getSize())]
+        begin = time.perf_counter()
+        columns, activation, force = static_optimisation_tool(
+            opensim,
+            "model.osim",
+            "q.sto",
+            (start, end),
+            every,
+            precision=1e-6,
+            steps=500,
+            loads=data / "walk" / "grf_walk.xml",
+        )
+        took = time.perf_counter() - begin
+    muscles = [columns.index(name) for name in names]
+    reserves = [columns.index(f"reserve_{name}") for name in JOINTS]
+    return Optimum(activation[:, 0], activation[:, muscles], force[:, muscles], force[:, reserves], took)

@@ -9,8 +9,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from benchmarks.tensions import accounted, correlations, left_out, solved, walkers_emg
-from benchmarks.walking_muscles import JOINTS, measured_walk, opensim_optimum, storage
+from benchmarks.tensions import accounted, correlations, cost, left_out, solved, walkers_emg
+from benchmarks.walking_muscles import (
+    measured_walk,
+    muscles_of_opensim,
+    opensim_optimum,
+    static_optimisation_tool,
+    storage,
+)
 from scipy import interpolate, signal
 
 from conftest import Figure
@@ -47,31 +53,6 @@ def arm_files(opensim: Any, data: Path) -> None:
     Path("q.sto").write_text("\n".join([*head, "\t".join(columns), *rows]) + "\n")
 
 
-def optimised(opensim: Any) -> tuple[list[str], Floats]:
-    """OpenSim's static optimisation, every 0.05 s."""
-    tool = opensim.AnalyzeTool()
-    tool.setName("arm")
-    tool.setModelFilename("arm.osim")
-    tool.setCoordinatesFileName("q.sto")
-    tool.setLowpassCutoffFrequency(-1)
-    tool.setInitialTime(0.1)
-    tool.setFinalTime(0.95)
-    tool.setResultsDir(".")
-    optimum = opensim.StaticOptimization()
-    optimum.setStartTime(0.1)
-    optimum.setEndTime(0.95)
-    optimum.setStepInterval(25)
-    optimum.setUseModelForceSet(True)
-    optimum.setActivationExponent(2)
-    optimum.setUseMusclePhysiology(True)
-    optimum.setConvergenceCriterion(1e-8)
-    optimum.setMaxIterations(1000)
-    tool.updAnalysisSet().cloneAndAppend(optimum)
-    tool.printToXML("tool.xml")
-    opensim.AnalyzeTool("tool.xml", True).run()
-    return storage(Path("arm_StaticOptimization_activation.sto"))
-
-
 def arm_moments(opensim: Any, times: Floats) -> Floats:
     tool = opensim.InverseDynamicsTool()
     tool.setModelFileName("arm.osim")
@@ -97,7 +78,9 @@ def test_an_arms_activations_are_those_of_opensim(data: Path, tmp_path: Path, fi
     """
     with opensim_package(tmp_path) as opensim:
         arm_files(opensim, data)
-        columns, table = optimised(opensim)
+        columns, table, _ = static_optimisation_tool(
+            opensim, "arm.osim", "q.sto", (0.1, 0.95), 25, precision=1e-8, steps=1000
+        )
         times, theirs = table[:, 0], table[:, 1:7]
         moments = arm_moments(opensim, times)
         model = opensim.Model("arm.osim")
@@ -162,33 +145,30 @@ def test_an_arms_activations_are_those_of_opensim(data: Path, tmp_path: Path, fi
 
 
 def test_a_walks_activations_are_those_of_opensim(data: Path, tmp_path: Path, figure: Figure) -> None:
-    """Eighty Millard muscles; moments by OpenSim's inverse dynamics, everything else by our curves.
+    """Eighty Millard muscles in frames all over it; moments by OpenSim, what muscles can do by our curves.
 
     OpenSim's strength of a muscle has another angle of its fibres (see the curves' tests): taken over here.
+    With the right one it is our activations that its own muscles make the moments with.
     """
     with opensim_package(tmp_path):
-        times, theirs, reserves = opensim_optimum(data, 0.8, 0.801, 1)
-    walk = measured_walk(data, [float(t) for t in times])
-    able, sizes = walk.state(), walk.sizes
-    slip = np.cos(np.arcsin(sizes.thickness / (able.fibre_length / sizes.optimal_length))) / able.cosine
-    taken = replace(able, active=able.active * slip, passive=0.0 * able.passive)
-    met = np.einsum("fm,fmc->fc", taken.active * theirs, walk.moment_arms) + reserves
-    assert met == pytest.approx(walk.moments, abs=1e-4)  # so both solve the same problem
-    found = muscle_tensions(
-        walk.moment_arms,
-        walk.moments,
-        sizes.strongest,
-        muscles=sizes.names,
-        coordinates=JOINTS,
-        state=taken,
-        least=0.01,
-        reserve=1.0,
-    )
-    away = np.abs(found.activation - theirs) * taken.active / sizes.strongest
+        theirs = opensim_optimum(data, 0.5, 1.75, 250)
+    walk = measured_walk(data, [float(t) for t in theirs.times])
+    assert len(walk.times) == 7
+    taken, strongest = walk.optimised_state(), walk.sizes.strongest
+    assert taken.active * theirs.activation == pytest.approx(theirs.force, abs=1e-3)
+    assert walk.lacking(theirs.force) == pytest.approx(theirs.reserve, abs=1e-4)  # so both solve one problem
+    found = solved(walk, state=taken, reserve=1.0)
+    away = np.abs(found.force - theirs.force) / strongest
     figure("a walk's muscle forces against OpenSim's, largest", float(away.max()), 1e-3, "F_max")
     figure("a walk's muscle forces against OpenSim's, mean", float(away.mean()), 2e-5, "F_max")
     assert away.max() < 1e-3
     assert away.mean() < 2e-5
+    assert (cost(found) < cost(theirs)).all()
+    own = solved(walk, state=walk.active_state(), reserve=1.0)
+    force, _ = muscles_of_opensim(data, walk.times, own.activation)
+    assert walk.lacking(force) == pytest.approx(own.reserve, abs=1e-8)
+    force, _ = muscles_of_opensim(data, walk.times, theirs.activation)
+    assert np.abs(walk.lacking(force) - theirs.reserve).max() > 3.0
 
 
 def test_the_walkers_emg_is_of_the_right_side(data: Path, tmp_path: Path) -> None:
