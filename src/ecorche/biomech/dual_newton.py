@@ -28,7 +28,7 @@ SLIGHT = 1e-4
 """Quadratic share of the cost for p = 1."""
 CLOSE = 1e-10
 """Torques are met to this share of the most that the muscles could make."""
-QUICK, MOST_STEPS = 12, 60
+QUICK, MOST_STEPS = np.int64(12), np.int64(60)  # see `compiled_once`
 """Steps from a guess before reserves are made strong; steps at each of their strengths."""
 EASY, FALL, LEAST_EVEN = 1e-2, 10.0, 1e-12
 """Strength that reserves begin with, as a share of the muscles'; what they and the quadratic share of the
@@ -244,7 +244,7 @@ def _newton(
     return most, False
 
 
-@njit(cache=True, error_model="numpy")  # type: ignore[untyped-decorator]
+@njit(inline="always")  # type: ignore[untyped-decorator]
 def solve_frame(
     A: Floats,
     b: Floats,

@@ -147,7 +147,7 @@ def muscle_tensions(
     solve_frames(
         np.ascontiguousarray(arms * driven),
         np.array(gain, order="C"),  # a copy, as views that cannot be written to are compiled for apart
-        missing,
+        np.ascontiguousarray(missing),
         price,
         power,
         weight,

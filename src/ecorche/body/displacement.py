@@ -16,6 +16,7 @@ from numba.core.types.containers import StructRef
 from numba.core.types.misc import unliteral
 from numba.experimental import structref
 
+from ecorche.base.compiled_once import NO
 from ecorche.body.frames import PointSet
 from ecorche.muscles.musculature import Musculature
 from ecorche.muscles.posing import PosedTables, pose, posing_memory
@@ -94,7 +95,7 @@ def _displace_alone(prepared: Any, difference: Floats, activation: Floats, point
     """Pose the muscles and move the skin; False, and nothing moved, where something cannot be."""
     if not _posed(prepared, difference, activation):
         return False
-    slide_alone(prepared.layout, prepared.tables.table, prepared.tables.lines, points, False)
+    slide_alone(prepared.layout, prepared.tables.table, prepared.tables.lines, points, NO)
     return True
 
 
@@ -105,7 +106,7 @@ def _displace_shared(
     """The same, the skin on so many threads."""
     if not _posed(prepared, difference, activation):
         return False
-    slide_shared(prepared.layout, prepared.tables.table, prepared.tables.lines, points, False, parts)
+    slide_shared(prepared.layout, prepared.tables.table, prepared.tables.lines, points, NO, parts)
     return True
 
 

@@ -79,7 +79,7 @@ def bundle_terms(
     for n in range(count):
         for at in range(plan.acting_starts[first + n], plan.acting_starts[first + n + 1]):
             u, gx, gy, gz, xx, xy, xz, yy, yz, zz = field_terms(
-                fields, placed, plan.acting[at], x[n, 0], x[n, 1], x[n, 2], exact
+                fields, placed, np.int64(plan.acting[at]), x[n, 0], x[n, 1], x[n, 2], exact
             )
             energy += u
             force[n, 0] -= gx

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
+from ecorche.base.compiled_once import NO
 from ecorche.muscles.lines.turns import laid_along, slerp, turn_of_frame
 from ecorche.muscles.triples import dot, plus, read, scaled, unit
 
@@ -64,7 +65,7 @@ def place_on_line(nodes: Floats, turns: Floats, n: int, t: float, curved: bool) 
     b = turns[n + 1, 0], turns[n + 1, 1], turns[n + 1, 2], turns[n + 1, 3]
     turn = slerp(a, b, t)
     if not curved:
-        return point_on_line(nodes, turns, n, t, False), turn
+        return point_on_line(nodes, turns, n, t, NO), turn
     place, speed = cubic_point(nodes, turns, n, t)
     if dot(speed, speed) > 1e-24:
         turn = laid_along(turn, unit(speed))
@@ -135,7 +136,7 @@ def places_on_lines(
     """Places (K, 3) [m] and quaternions (K, 4) at shares ``t`` (K,) from nodes ``first`` (K,) to the next."""
     places, turned = np.empty((len(t), 3)), np.empty((len(t), 4))
     for k in range(len(t)):
-        place, turn = place_on_line(nodes, turns, first[k], t[k], curved[k])
+        place, turn = place_on_line(nodes, turns, np.int64(first[k]), t[k], curved[k])
         for i in range(3):
             places[k, i] = place[i]
         for i in range(4):
@@ -148,7 +149,7 @@ def points_on_lines(nodes: Floats, turns: Floats, first: Ints, t: Floats, curved
     """Places (K, 3) [m] at shares ``t`` (K,) from nodes ``first`` (K,) to the next."""
     places = np.empty((len(t), 3))
     for k in range(len(t)):
-        place = point_on_line(nodes, turns, first[k], t[k], curved)
+        place = point_on_line(nodes, turns, np.int64(first[k]), t[k], curved)
         for i in range(3):
             places[k, i] = place[i]
     return places

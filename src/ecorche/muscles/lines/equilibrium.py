@@ -24,6 +24,7 @@ import numpy.typing as npt
 from numba import njit, prange
 
 import ecorche.base.threads  # noqa: F401  settings that must precede the first parallel kernel
+from ecorche.base.compiled_once import NO, YES
 from ecorche.muscles.lines.block_solve import factorise, solve
 from ecorche.muscles.lines.bundle_forces import bundle_terms
 from ecorche.muscles.lines.elastic import ElasticLines, ElasticPlan
@@ -138,9 +139,9 @@ def _find(
     for level in range(len(plan.levels) - 1):
         for f in prange(frames):
             for at in range(plan.level_borders[level], plan.level_borders[level + 1]):
-                place_ellipsoid(binding, plan.on_lines[at], poses[f], points[f], placed[f])
+                place_ellipsoid(binding, np.int64(plan.on_lines[at]), poses[f], points[f], placed[f])
         for at in prange(plan.levels[level + 1] - plan.levels[level]):
-            bundle = plan.level_bundles[plan.levels[level] + np.int64(at)]
+            bundle = np.int64(plan.level_bundles[plan.levels[level] + np.int64(at)])
             _follow(plan, fields, bundle, steps, start, tolerance, points, placed, rounds, remaining)
 
 
@@ -195,8 +196,8 @@ def _newton(
 ) -> tuple[int, float]:
     """Bring one bundle's points x to rest, in place: rounds taken, and what step [m] remains."""
     count, first = len(force), plan.rows[bundle]
-    damping, exact, largest = 0.0, False, np.inf
-    energy = bundle_terms(plan, fields, placed, bundle, x, force, diagonal, below, True, exact)
+    damping, exact, largest = 0.0, NO, np.inf
+    energy = bundle_terms(plan, fields, placed, bundle, x, force, diagonal, below, YES, exact)
     least = 1e-9 * plan.softest[bundle]
     for turn in range(MOST_ROUNDS):
         while True:
@@ -208,8 +209,8 @@ def _newton(
             if factorise(plan.update_starts, plan.updates, first, inverse, lower):
                 break
             if exact:
-                exact = False
-                bundle_terms(plan, fields, placed, bundle, x, force, diagonal, below, True, exact)
+                exact = NO
+                bundle_terms(plan, fields, placed, bundle, x, force, diagonal, below, YES, exact)
             elif damping < 1e12 * plan.softest[bundle]:
                 damping = max(10.0 * damping, plan.softest[bundle])
             else:
@@ -235,7 +236,7 @@ def _newton(
                 for i in range(3):
                     trial[n, i] = x[n, i] + share * step[n, i]
             lower_energy = bundle_terms(
-                plan, fields, placed, bundle, trial, force, diagonal, below, True, wanted
+                plan, fields, placed, bundle, trial, force, diagonal, below, YES, wanted
             )
             if lower_energy <= energy - 1e-4 * share * slope + 1e-15 * energy:
                 went = True
@@ -246,8 +247,8 @@ def _newton(
             energy, exact = lower_energy, wanted
             damping = 0.0 if damping < plan.softest[bundle] else 0.1 * damping
         else:
-            exact = False
-            energy = bundle_terms(plan, fields, placed, bundle, x, force, diagonal, below, True, exact)
+            exact = NO
+            energy = bundle_terms(plan, fields, placed, bundle, x, force, diagonal, below, YES, exact)
             damping = max(10.0 * damping, plan.softest[bundle])
             if damping > 1e12 * plan.softest[bundle]:
                 return turn, largest

@@ -94,7 +94,7 @@ class GivingWay:
         self._make_grids(np.flatnonzero(meet.any(axis=0)).tolist())
         made = sorted(self._grids)
         # from the world into cells of each grid
-        frames = np.asarray(np.linalg.inv(np.eye(4) + matrix[made])[:, :3], np.float64)
+        frames = np.ascontiguousarray(np.linalg.inv(np.eye(4) + matrix[made])[:, :3], np.float64)
         frames[:, :, 3] -= self._packed.low
         frames /= self._packed.spacing[:, None, None]
         chunks = len(self._flesh.muscle)

@@ -91,7 +91,7 @@ def pose_vertices(
     Also how its frame has turned since bind, quaternions (V, 4).
     """
     for v in prange(len(plan.muscle)):
-        n, w, k = plan.node[v, 0], plan.weight[v], plan.knot[v, 0]
+        n, w, k = np.int64(plan.node[v, 0]), plan.weight[v], plan.knot[v, 0]
         place = point_on_line(nodes, turns, n, plan.t[v, 0], plan.curved[v, 0])
         turn = blended(turns, plan.span[v, 0, 0], plan.blend, plan.span[v, 0, 2], plan.span[v, 0, 1])
         root = np.sqrt(
@@ -100,7 +100,7 @@ def pose_vertices(
             + plan.basis[v, 0, 2] * values[k + 1]
             + plan.basis[v, 0, 3] * slopes[k + 1]
         )
-        n = plan.node[v, 1]
+        n = np.int64(plan.node[v, 1])
         if n >= 0:
             k = plan.knot[v, 1]
             other_place = point_on_line(nodes, turns, n, plan.t[v, 1], plan.curved[v, 1])

@@ -24,6 +24,7 @@ import numpy.typing as npt
 from numba import njit, prange
 
 import ecorche.base.threads  # noqa: F401  settings that must precede the first parallel kernel
+from ecorche.base.compiled_once import NO
 from ecorche.errors import EcorcheError
 from ecorche.muscles.lines.bundle_forces import bundle_terms
 from ecorche.muscles.lines.elastic import ElasticLines, ElasticPlan
@@ -122,9 +123,9 @@ def _swing(
     place_on_joints(plan, binding, pose, points, placed)
     for level in range(len(plan.levels) - 1):
         for at in range(plan.level_borders[level], plan.level_borders[level + 1]):
-            place_ellipsoid(binding, plan.on_lines[at], pose, points, placed)
+            place_ellipsoid(binding, np.int64(plan.on_lines[at]), pose, points, placed)
         for at in prange(plan.levels[level + 1] - plan.levels[level]):
-            bundle = plan.level_bundles[plan.levels[level] + np.int64(at)]
+            bundle = np.int64(plan.level_bundles[plan.levels[level] + np.int64(at)])
             first, last = plan.rows[bundle], plan.rows[bundle + 1]
             x = carried_bundle(plan, bundle, step, points)
             rounds[bundle], remaining[bundle], pace[bundle] = _runge_kutta(
@@ -154,7 +155,7 @@ def accelerations(
     out: Floats,
 ) -> float:
     """Accelerations [m/s²] of unit masses at x (points, 3) with velocities v (n, 3); gives the energy [J]."""
-    energy: float = bundle_terms(plan, fields, placed, bundle, x, out, nothing, nothing, False, False)
+    energy: float = bundle_terms(plan, fields, placed, bundle, x, out, nothing, nothing, NO, NO)
     count = len(v)
     for s in range(plan.springs[bundle], plan.springs[bundle + 1]):
         a, b, c = plan.ends[s, 0], plan.ends[s, 1], plan.stretch[s, 2]
