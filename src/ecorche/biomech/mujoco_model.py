@@ -3,8 +3,9 @@
 What its coordinates are stands in `mujoco_coordinates`.
 Muscles are actuators of the kind muscle on spatial tendons, tendons without any actuator are passive paths.
 What muscles can do is MuJoCo's own (`mujoco_muscle`).
-Markers are sites that no tendon uses, and those the caller names. Contacts, limits, springs, dampers and
-equality forces are off: in inverse dynamics they are part of what muscles and ligaments have to give.
+Markers are sites that no tendon uses, and those the caller names. Contacts, limits and equality forces are
+off. So are springs and dampers in inverse dynamics; what springs of joints and springs and dampers of tendons
+do is told apart (`passive_moments`), and dampers of joints are dropped, and told.
 """
 
 from __future__ import annotations

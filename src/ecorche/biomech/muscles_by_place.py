@@ -7,8 +7,7 @@ is from being one of the rig's is a number without unit, the sum of
 - how far the rig's belly is from the model's path, root mean square, over the radius of the belly;
 - 5 (1 − |cosine|) of the angle between both, in the mean along the belly: 30° apart cost 0.7;
 - how far origin and insertion are from those of the model, together, over the length of the muscle;
-- 0.5 for each of these that lies on another segment of the body.
-
+- 0.5 for each of these that lies on another segment of the body;
 - 0.25 where the model's muscle does not lie next to the skin (`surface_muscles`) and cannot show.
 
 A model's path is a line on bone or over a joint, and the belly lies outside it, so a radius or two is near.

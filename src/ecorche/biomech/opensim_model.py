@@ -3,6 +3,8 @@
 Muscles, ligaments and path springs run on OpenSim's own paths. Their moment arms come from the points of the
 path: a pull of one newton along it, carried to the coordinates by the bodies' Jacobian. It is what OpenSim's
 own moment arm is, for all coordinates at once.
+Forces without a path that pose and speed decide (`ELASTIC`) count in `passive_moments`; contacts and other
+forces are left out, and told.
 Where only paths and lengths are wanted, `ecorche.io.osim` reads them without this package.
 """
 

@@ -31,14 +31,16 @@ class Method(StrEnum):
 
 def bake(
     character: Path | None = typer.Argument(
-        None, help="A character (glTF, USD, X3D, MJCF) or a rig (.ecorche); default: the built-in figure."
+        None,
+        help="A character (glTF, USD, X3D, FBX, MJCF) or a rig (.ecorche); default: the built-in figure.",
     ),
     output: Path = typer.Option(..., "-o", "--output", help="The file to make: .usdc, .glb, .pc2, .npz, …"),
     motion: Path | None = typer.Option(
         None,
         "-m",
         "--motion",
-        help="BVH, glTF, USD, X3D or .pose; default: the character's own clip or cache, else bind.",
+        help="BVH, glTF, USD, X3D, FBX (through Blender) or .pose; default:"
+        " the character's own clip or cache, else bind.",
     ),
     clip: str | None = typer.Option(None, help="Which clip, where a file has several."),
     feet: Feet = typer.Option(Feet.directions, help="Keep limb directions, or keep the feet planted."),
@@ -50,7 +52,8 @@ def bake(
     skinning: Method | None = typer.Option(
         None,
         metavar="METHOD",
-        help="linear, dual_quaternion or contour; default: the rig's or file's own, else linear.",
+        help="linear, dual_quaternion or contour; default: the rig's or file's own, else linear, or"
+        " contour under a height field or fascia.",
     ),
     activation: str | None = ACTIVATION,
     model: Path | None = MODEL,

@@ -41,7 +41,10 @@ class Stand(StrEnum):
 def crowd(
     rig: Path = typer.Argument(..., help="A rig (.ecorche): whose muscles and skin everybody has."),
     motions: Path = typer.Option(
-        ..., "--motions", help="A folder of motions: BVH, glTF, USD, X3D, .pose; its own folders are left."
+        ...,
+        "--motions",
+        help="A folder of motions: BVH, glTF, USD, X3D, FBX (through Blender), .pose;"
+        " its own folders are left.",
     ),
     output: Path = typer.Option(
         ..., "-o", "--output", help="A film (.mp4, .gif), a picture (.png), or UsdSkel instances (.usdc, …)."

@@ -17,7 +17,10 @@ def activation(
     rig: Path = typer.Argument(help="A rig (.ecorche) with muscles of any kind."),
     output: Path = typer.Option(..., "-o", "--output", help="The curves: .csv, or .sto for OpenSim."),
     motion: Path | None = typer.Option(
-        None, "-m", "--motion", help="BVH, glTF, USD, X3D or .pose; default: the character's own clip."
+        None,
+        "-m",
+        "--motion",
+        help="BVH, glTF, USD, X3D, FBX (through Blender) or .pose; default: the character's own clip.",
     ),
     clip: str | None = typer.Option(None, help="Which clip, where a file has several."),
     activation: str = typer.Option(

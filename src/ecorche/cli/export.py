@@ -56,7 +56,8 @@ def export(
         None,
         "-m",
         "--motion",
-        help="BVH, glTF, USD, X3D or .pose; default: the character's own clips. Several for --web.",
+        help="BVH, glTF, USD, X3D, FBX (through Blender) or .pose; default:"
+        " the character's own clips. Several for --web.",
     ),
     clip: str | None = typer.Option(None, help="Only this clip, where a file has several."),
     feet: Feet = typer.Option(Feet.directions, help="Keep limb directions, or keep the feet planted."),

@@ -48,7 +48,10 @@ def identify(
     end: float | None = typer.Option(None, help="The last second of the markers that counts."),
     up: str = typer.Option("y", help="The axis of the recording that points up: y or z."),
     motion: Path | None = typer.Option(
-        None, "-m", "--motion", help="Of a rig: BVH, glTF, USD, X3D or .pose; default: its own clip."
+        None,
+        "-m",
+        "--motion",
+        help="Of a rig: BVH, glTF, USD, X3D, FBX (through Blender) or .pose; default: its own clip.",
     ),
     clip: str | None = typer.Option(None, help="Which clip, where a file has several."),
     skin: list[str] = typer.Option(

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 def info(
     file: Path | None = typer.Argument(
-        None, help="A character (glTF, USD, X3D, MJCF) or a rig (.ecorche); default: the built-in figure."
+        None,
+        help="A character (glTF, USD, X3D, FBX, MJCF) or a rig (.ecorche); default: the built-in figure.",
     ),
     as_json: bool = typer.Option(False, "--json", help="Print JSON for programs."),
     mapping: Path | None = typer.Option(None, help="JSON of joint names to H-Anim names."),

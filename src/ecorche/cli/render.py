@@ -37,7 +37,8 @@ def render(
         None,
         "-m",
         "--motion",
-        help="BVH, glTF, USD, X3D or .pose; default: the file's own clip or cache, else bind.",
+        help="BVH, glTF, USD, X3D, FBX (through Blender) or .pose; default:"
+        " the file's own clip or cache, else bind.",
     ),
     clip: str | None = typer.Option(None, help="Which clip, where a file has several."),
     frame: int | None = typer.Option(None, help="For a picture: which frame, from 0; -1 is the last."),

@@ -29,7 +29,8 @@ class PathModel(StrEnum):
 def rig(
     character: Path | None = typer.Argument(
         None,
-        help="A character: glTF, USD, X3D or MJCF; default: the built-in figure, written beside the rig.",
+        help="A character: glTF, USD, X3D, FBX or MJCF; default: the built-in figure,"
+        " written beside the rig.",
     ),
     output: Path | None = typer.Option(
         None, "-o", "--output", help="The rig file; default: beside the character."

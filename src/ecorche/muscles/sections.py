@@ -1,6 +1,6 @@
 """A muscle's cross-sections in one frame, and where a point lies in them.
 
-Text 000, section 3.1 and equations (10) to (12), as EQUATIONS "Shapes" corrects them: at parameter t
+Text 000, section 3.1 and equations (10) to (12), as corrected in `docs/concepts/bulge.md`: at parameter t
 along the line from origin to insertion a section is an ellipse round P(t), of half-axis ``C_T s_f T``
 outwards and ``C_T / T`` sideways. Above the lateral coordinate a its surface has the height
 ``b = s_f T sqrt(max(0, C_T² − (aT)²))``.

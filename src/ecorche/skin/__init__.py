@@ -1,1 +1,1 @@
-"""Blend skinning, normals and tangents."""
+"""Blend skinning, normals and tangents; couplings to what lies beneath, contact, garments."""

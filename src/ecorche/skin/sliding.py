@@ -1,6 +1,6 @@
 """Skin that slides over muscles: each vertex keeps its distance to the muscle below it.
 
-Text 000, sections 4.2 and 4.3, as EQUATIONS "Shapes" corrects them. With v and a the vertex's
+Text 000, sections 4.2 and 4.3, as corrected in `docs/concepts/sliding.md`. With v and a the vertex's
 coordinates in the section through it, b the height of the muscle's surface there and σ its side,
 ``δ = σ b + L_fat − v`` along S_d brings it to its bind distance; several muscles move it by
 ``Σ w² δ S_d / Σ w``. The coordinates are the *posed* vertex's, so skin is pushed out by the fibres that

@@ -1,6 +1,7 @@
 """Elastic action lines: nodes on bones, moving nodes between them, springs of tendon and belly.
 
-Thesis sections 4.4.1, 4.5.1 and 4.7.1, and `EQUATIONS`: unit masses, each drawn along its segments by
+Thesis sections 4.4.1, 4.5.1 and 4.7.1, and `docs/concepts/action-lines.md`: unit masses, each drawn along
+its segments by
 
     f = Σ [k (‖L‖ − l) + c (L̇ · L̂)] L̂,   V̇ = −γ V + Σ f + fields.
 
