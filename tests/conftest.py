@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import sys
@@ -20,6 +21,11 @@ settings.register_profile("ecorche", deadline=None, derandomize=True)
 settings.load_profile("ecorche")
 
 ROOT = Path(__file__).resolve().parent.parent
+
+
+def pytest_collection_finish() -> None:
+    """What thousands of tests are described by stays to the end: no search for garbage goes through it."""
+    gc.freeze()
 
 
 def skip_or_fail(reason: str) -> None:

@@ -26,7 +26,7 @@ from test_c3d import trial
 from test_mujoco import SKIN_XML
 from test_x3d import VRML
 
-SECONDS = float(os.environ.get("ECORCHE_FUZZ_SECONDS", "4"))
+SECONDS = float(os.environ.get("ECORCHE_FUZZ_SECONDS", "1.5"))
 
 WRITTEN = (".glb", ".gltf", ".usda", ".usdc", ".usdz", ".x3d", ".pc2", ".npz", ".obj", ".ply")
 """Formats whose sample our own writer makes."""

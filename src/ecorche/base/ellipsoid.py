@@ -71,7 +71,7 @@ def foot(x: float, y: float, z: float, a: float, b: float, c: float) -> Any:
     return aa * x / (r + da), bb * y / (r + db), cc * z / (r + dc), r - least
 
 
-@njit(inline="always")  # type: ignore[untyped-decorator]
+@njit(forceinline=True)  # type: ignore[untyped-decorator]
 def _signed(size: float, like: float) -> float:
     return -size if like < 0.0 else size
 

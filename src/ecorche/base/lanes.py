@@ -21,17 +21,17 @@ not checked.
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from llvmlite import ir
 from numba.core import cgutils, types
-from numba.extending import intrinsic, models, overload, register_model
+from numba.extending import intrinsic, models, register_model
 
 import ecorche.base.threads  # noqa: F401  settings that must precede the first parallel kernel
+from ecorche.base.vector_operators import give_operators
 
 WIDTH = 16
 """How many lanes a value has, as a rule."""
@@ -161,17 +161,6 @@ def beside(typing_context: Any, number: Any, lanes: Any) -> Any:
         return _spread(builder, args[0], lanes)
 
     return lanes(types.float32, lanes), generate
-
-
-def _binary(instruction: str) -> Any:
-    @intrinsic  # type: ignore[untyped-decorator]
-    def operation(typing_context: Any, a: Any, b: Any) -> Any:
-        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            return getattr(builder, instruction)(args[0], args[1])
-
-        return a(a, b), generate
-
-    return operation
 
 
 def _call(name: str, *lanes: Any) -> Any:
@@ -321,40 +310,7 @@ def _first_component(builder: Any, numbers: Any, lane: int) -> Any:
     return builder.mul(vertex, _index(3))
 
 
-def _register(symbol: Callable[..., Any], operation: Any) -> None:
-    """Let kernels write ``a + b`` where either side is lanes and the other lanes or float32."""
-
-    @overload(symbol, strict=False)  # type: ignore[untyped-decorator]
-    def choose(a: Any, b: Any) -> Callable[..., Any] | None:
-        if _all_lanes([a, b]):
-            return lambda a, b: operation(a, b)
-        if isinstance(a, LanesType) and b == types.float32:
-            return lambda a, b: operation(a, beside(b, a))
-        if a == types.float32 and isinstance(b, LanesType):
-            return lambda a, b: operation(beside(a, b), b)
-        return None
-
-
-for _symbol, _instruction in (
-    (operator.add, "fadd"),
-    (operator.sub, "fsub"),
-    (operator.mul, "fmul"),
-    (operator.truediv, "fdiv"),
-):
-    _register(_symbol, _binary(_instruction))
-
-
-@intrinsic  # type: ignore[untyped-decorator]
-def _negate(typing_context: Any, a: Any) -> Any:
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.fneg(args[0])
-
-    return a(a), generate
-
-
-@overload(operator.neg, strict=False)  # type: ignore[untyped-decorator]
-def _overload_negate(a: Any) -> Callable[..., Any] | None:
-    return (lambda a: _negate(a)) if isinstance(a, LanesType) else None
+give_operators(LanesType, types.float32, _spread)
 
 
 def rows_of_lanes(shape: tuple[int, ...], width: int = WIDTH) -> npt.NDArray[np.float32]:

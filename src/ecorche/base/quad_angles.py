@@ -56,7 +56,7 @@ def _angle_series(z: Any) -> Any:
     raise NotImplementedError("compiled code only")
 
 
-@overload(_sine_series, inline="always")  # type: ignore[untyped-decorator]
+@overload(_sine_series, forceinline=True)  # type: ignore[untyped-decorator]
 def _choose_sine_series(z: Any) -> Callable[[Any], Any]:
     def double(z: Any) -> Any:
         # Taylor's series up to x²¹ / 21!
@@ -72,7 +72,7 @@ def _choose_sine_series(z: Any) -> Callable[[Any], Any]:
     return single if z is Octet else double
 
 
-@overload(_cosine_series, inline="always")  # type: ignore[untyped-decorator]
+@overload(_cosine_series, forceinline=True)  # type: ignore[untyped-decorator]
 def _choose_cosine_series(z: Any) -> Callable[[Any], Any]:
     def double(z: Any) -> Any:
         # Taylor's series up to x²² / 22!, which is below half a unit in the last place at 90°
@@ -88,7 +88,7 @@ def _choose_cosine_series(z: Any) -> Callable[[Any], Any]:
     return single if z is Octet else double
 
 
-@overload(_angle_series, inline="always")  # type: ignore[untyped-decorator]
+@overload(_angle_series, forceinline=True)  # type: ignore[untyped-decorator]
 def _choose_angle_series(z: Any) -> Callable[[Any], Any]:
     def double(z: Any) -> Any:
         # by Chebyshev's nodes: 1.3e-18 off at most
@@ -104,7 +104,7 @@ def _choose_angle_series(z: Any) -> Callable[[Any], Any]:
     return single if z is Octet else double
 
 
-@njit(inline="always")  # type: ignore[untyped-decorator]
+@njit(forceinline=True)  # type: ignore[untyped-decorator]
 def sine_cosine(angle: Any) -> Any:
     """Sine and cosine of four angles [rad]."""
     half_turns = nearest_whole(angle * _HALF_TURNS)
@@ -115,7 +115,7 @@ def sine_cosine(angle: Any) -> Any:
     return sign * (x + x * (z * _sine_series(z))), sign * (1.0 + z * _cosine_series(z))
 
 
-@njit(inline="always")  # type: ignore[untyped-decorator]
+@njit(forceinline=True)  # type: ignore[untyped-decorator]
 def angle_of(y: Any, x: Any) -> Any:
     """Angles [rad] of four directions ``(x, y)`` from the first axis, −π to π; 0 where there is none."""
     zero = like(x, 0.0)

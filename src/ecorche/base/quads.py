@@ -17,8 +17,7 @@ arguments are not checked. What `lanes` says about Numba's cache holds here.
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -26,7 +25,10 @@ import numpy as np
 import numpy.typing as npt
 from llvmlite import ir
 from numba.core import cgutils, types
-from numba.extending import intrinsic, models, overload, register_model
+from numba.extending import intrinsic, models, register_model
+
+import ecorche.base.compiling  # noqa: F401  what precedes the first kernel that is compiled
+from ecorche.base.vector_operators import give_operators
 
 WIDTH = 4
 """How many numbers a quad has."""
@@ -108,6 +110,11 @@ def _spread(builder: Any, number: Any, kind: QuadType) -> Any:
     return _shuffle(builder, first, nothing, [0] * kind.width)
 
 
+def _rounded(builder: Any, number: Any, kind: QuadType) -> Any:
+    """A float64, rounded as the numbers of a type are, in all places."""
+    return _spread(builder, builder.fptrunc(number, kind.scalar) if kind is Octet else number, kind)
+
+
 @intrinsic  # type: ignore[untyped-decorator]
 def quad(typing_context: Any, number: Any) -> Any:
     """One float64 four times."""
@@ -123,7 +130,7 @@ def like(typing_context: Any, a: Any, number: Any) -> Any:
     """One float64 as often as ``a`` has numbers, rounded as they are."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return _spread(builder, builder.fptrunc(args[1], a.scalar) if a is Octet else args[1], a)
+        return _rounded(builder, args[1], a)
 
     return (a(a, types.float64), generate) if isinstance(a, QuadType) else None
 
@@ -360,34 +367,7 @@ def smallest(typing_context: Any, a: Any) -> Any:
     return a.number(a), generate
 
 
-def _register(symbol: Callable[..., Any], instruction: str) -> None:
-    """Let kernels write ``a + b`` where either side is a quad and the other a quad or float64."""
-
-    @intrinsic  # type: ignore[untyped-decorator]
-    def operation(typing_context: Any, a: Any, b: Any) -> Any:
-        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            return getattr(builder, instruction)(args[0], args[1], flags=("contract",))
-
-        return a(a, a), generate
-
-    @overload(symbol, strict=False)  # type: ignore[untyped-decorator]
-    def choose(a: Any, b: Any) -> Callable[..., Any] | None:
-        if isinstance(a, QuadType) and a is b:
-            return lambda a, b: operation(a, b)
-        if isinstance(a, QuadType) and b == types.float64:
-            return lambda a, b: operation(a, like(a, b))
-        if a == types.float64 and isinstance(b, QuadType):
-            return lambda a, b: operation(like(b, a), b)
-        return None
-
-
-for _symbol, _instruction in (
-    (operator.add, "fadd"),
-    (operator.sub, "fsub"),
-    (operator.mul, "fmul"),
-    (operator.truediv, "fdiv"),
-):
-    _register(_symbol, _instruction)
+give_operators(QuadType, types.float64, _rounded, flags=("contract",))
 
 
 def in_lanes(values: npt.NDArray[np.generic], width: int) -> npt.NDArray[Any]:

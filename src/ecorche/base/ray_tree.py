@@ -254,7 +254,7 @@ def _fit_nodes(levels: Ints, boxes: Points) -> None:
                 boxes[node, _LOW + axis, lane], boxes[node, _HIGH + axis, lane] = low, high
 
 
-@njit(inline="always")  # type: ignore[untyped-decorator]
+@njit(forceinline=True)  # type: ignore[untyped-decorator]
 def _size(a: Any) -> Any:
     return larger(a, -a)
 
@@ -273,7 +273,7 @@ def _boxes_met(boxes: Points, node: int, o: Any, inverse: Any, nearest: Any, far
     return bits_at_most(larger(enters, nearest), smaller(leaves, farthest))
 
 
-@njit(inline="always")  # type: ignore[untyped-decorator]
+@njit(forceinline=True)  # type: ignore[untyped-decorator]
 def _passed(a: Any, b: Any, d: Any) -> Any:
     """On which side of the edge from a to b, both as seen from the ray's origin, the ray passes.
 
@@ -386,7 +386,7 @@ def _may(allowed: Bits, ray: int, part: int) -> bool:
     return bool((allowed[ray, part >> 6] >> np.uint64(part & 63)) & np.uint64(1))
 
 
-@njit(inline="always")  # type: ignore[untyped-decorator]
+@njit(forceinline=True)  # type: ignore[untyped-decorator]
 def _inverse(component: float) -> Any:
     """Of a direction's component; finite, so that a ray along a box's face gives numbers."""
     if abs(component) < np.float32(1e-12):

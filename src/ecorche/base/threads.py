@@ -12,6 +12,8 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 import numba
 from numba import config
 
+import ecorche.base.compiling  # noqa: F401  what precedes the first kernel that is compiled
+
 # Between two frames idle OpenMP threads would spin by default and take the processor from the
 # readers and writers that work there; on a busy machine every frame then stalls for milliseconds. So
 # they spin for some eighty microseconds, which carries them from kernel to kernel over what one thread does

@@ -194,7 +194,7 @@ class Oscillation:
         return frame
 
 
-@njit(cache=True, inline="always")  # type: ignore[untyped-decorator]
+@njit(cache=True, forceinline=True)  # type: ignore[untyped-decorator]
 def _free(omega: Any, zeta: Any, h: Any) -> Any:
     """How offset u and velocity v swing on by ``h`` seconds: a, b, c, d of u' = a u + b v, v' = c u + d v."""
     sigma, turning = zeta * omega, omega * np.sqrt(1.0 - zeta * zeta)
@@ -204,7 +204,7 @@ def _free(omega: Any, zeta: Any, h: Any) -> Any:
     return cosine + sigma * sine, sine, -omega * omega * sine, cosine - sigma * sine
 
 
-@njit(cache=True, inline="always")  # type: ignore[untyped-decorator]
+@njit(cache=True, forceinline=True)  # type: ignore[untyped-decorator]
 def _step(free: Any, square: Any, drag: Any, h: Any, u: Any, v: Any, f: Any) -> Any:
     """Offset and velocity ``h`` seconds on, under the acceleration f₀ + f₁ τ + f₂ τ² + f₃ τ³.
 
@@ -222,7 +222,7 @@ def _step(free: Any, square: Any, drag: Any, h: Any, u: Any, v: Any, f: Any) -> 
     )
 
 
-@njit(cache=True, inline="always")  # type: ignore[untyped-decorator]
+@njit(cache=True, forceinline=True)  # type: ignore[untyped-decorator]
 def _felt(x: Any, fade_in: Any, acceleration: Any, jerk: Any) -> Any:
     """What is felt of an acceleration and its rate of change when a share ``x`` of the fading in is over."""
     if x >= 1.0:

@@ -93,7 +93,7 @@ def derivatives(times: Floats, places: Floats) -> Floats:
     return result
 
 
-@njit(cache=True, inline="always")  # type: ignore[untyped-decorator]
+@njit(cache=True, forceinline=True)  # type: ignore[untyped-decorator]
 def acceleration_between(step: Any, way: Any, v0: Any, v1: Any, a0: Any, a1: Any) -> Any:
     """The acceleration between two frames as a cubic in the seconds since the first: its four coefficients.
 

@@ -38,7 +38,7 @@ VOXELS = 8
 """How many voxels, neighbours along the last axis, are computed at once."""
 
 
-@njit(inline="always")  # type: ignore[untyped-decorator]
+@njit(forceinline=True)  # type: ignore[untyped-decorator]
 def _cascade(a: Any) -> Any:
     """Sums and differences along the three axes: from corners 000, 001, 010 … to terms of these names."""
     b0, b1, b2, b3 = a[0] + a[1], a[1] - a[0], a[2] + a[3], a[3] - a[2]
@@ -48,7 +48,7 @@ def _cascade(a: Any) -> Any:
     return c0 + c4, c1 + c5, c2 + c6, c3 + c7, c4 - c0, c5 - c1, c6 - c2, c7 - c3
 
 
-@njit(inline="always")  # type: ignore[untyped-decorator]
+@njit(forceinline=True)  # type: ignore[untyped-decorator]
 def _spread(g: Any) -> Any:
     """What terms, without the first, which is nothing, give to the corners: `_cascade` transposed."""
     a0, a1, a2, a3 = -g[0], g[0], g[1] - g[2], g[1] + g[2]
@@ -89,7 +89,7 @@ def _take(near: Floats, far: Floats, start: int, row: int, slab: int, given: Any
     write_run(far, start + 1, run_from(far, start + 1) - given[7])
 
 
-@njit(inline="always")  # type: ignore[untyped-decorator]
+@njit(forceinline=True)  # type: ignore[untyped-decorator]
 def _slopes(a: Any) -> Any:
     """The terms 100, 010 and 001 of `_cascade` alone."""
     b0, b1, b2, b3 = a[0] + a[1], a[2] + a[3], a[4] + a[5], a[6] + a[7]

@@ -123,7 +123,7 @@ def _pose_places(plan: LoftPlan, owners: Naturals, bulge: Numbers, curves: Numbe
     return fine
 
 
-@njit(inline="always")  # type: ignore[untyped-decorator]
+@njit(forceinline=True)  # type: ignore[untyped-decorator]
 def _row(x: Any, y: Any, z: Any, t: Any, tangent: Any, out: Any, side: Any, point: Any) -> Any:
     """A row of ``(bind − posed) bind⁻¹`` from differences of axes and points, and the frame at bind."""
     row = plus(plus(scaled(x, tangent), y, out), z, side)

@@ -64,14 +64,14 @@ def _nearest_rotation(linear: Floats, turn: Floats) -> bool:
     return True
 
 
-@njit(inline="always")  # type: ignore[untyped-decorator]
+@njit(forceinline=True)  # type: ignore[untyped-decorator]
 def _angle(a: Any, b: Any) -> Any:
     a, b = unit(a), unit(b)
     apart, together = plus(a, -1.0, b), plus(a, 1.0, b)
     return 2.0 * np.arctan2(np.sqrt(dot(apart, apart)), np.sqrt(dot(together, together)))
 
 
-@njit(inline="always")  # type: ignore[untyped-decorator]
+@njit(forceinline=True)  # type: ignore[untyped-decorator]
 def _rhythm(elevation: Any) -> Any:
     """See `scapula.scapula_upward_rotation`."""
     u = min(elevation / SETTING_PHASE, 1.0)
@@ -128,7 +128,7 @@ def _move_scapula(
         moved[joint, at + 3] = moved[girdle, at + 3] + shift[i] + dot(row, shift)
 
 
-@njit(inline="always")  # type: ignore[untyped-decorator]
+@njit(forceinline=True)  # type: ignore[untyped-decorator]
 def _size(a: Any) -> Any:
     return where_above(a, quad(0.0), a, quad(0.0) - a)
 

@@ -26,7 +26,7 @@ POINT, ARC, DIRECTION, SEGMENT, BEND, NODE_COLUMNS = 0, 3, 4, 7, 8, 12
 TOO_SHORT = np.nextafter(SHORTEST, 0.0)
 
 
-@njit(inline="always")  # type: ignore[untyped-decorator]
+@njit(forceinline=True)  # type: ignore[untyped-decorator]
 def carried_point(x: Any, y: Any, z: Any, p: Any) -> Any:
     """Where rows of ``M − I`` take a point."""
     # twice subtracted, so that a coordinate of minus zero keeps its sign at bind
@@ -37,7 +37,7 @@ def carried_point(x: Any, y: Any, z: Any, p: Any) -> Any:
     )
 
 
-@njit(inline="always")  # type: ignore[untyped-decorator]
+@njit(forceinline=True)  # type: ignore[untyped-decorator]
 def segment(before: Any, after: Any) -> Any:
     """Direction from node to node, and how far it is."""
     step = plus(after, -1.0, before)
@@ -46,7 +46,7 @@ def segment(before: Any, after: Any) -> Any:
     return x, y, z, length
 
 
-@njit(inline="always")  # type: ignore[untyped-decorator]
+@njit(forceinline=True)  # type: ignore[untyped-decorator]
 def corner(before: Any, after: Any, rounding: float) -> Any:
     """How a path bends between two segments, and how far the rounding reaches."""
     reach = rounding * before[3] * after[3] / (before[3] + after[3])

@@ -59,7 +59,7 @@ PLACE = 7
 _LEAST = 1e-300  # an end of a path has no rounding to be divided by
 
 
-@njit(inline="always")  # type: ignore[untyped-decorator]
+@njit(forceinline=True)  # type: ignore[untyped-decorator]
 def place_between(end: Any, direction: Any, bend: Any, share: Any, over: Any) -> Any:
     """Point, tangent and t of a station: see `PosedPaths.on`.
 
@@ -84,7 +84,7 @@ def place_between(end: Any, direction: Any, bend: Any, share: Any, over: Any) ->
     return point, scaled(1.0 / square_roots(dot(along, along)), along), (arc - left) * over
 
 
-@njit(inline="always")  # type: ignore[untyped-decorator]
+@njit(forceinline=True)  # type: ignore[untyped-decorator]
 def carried(x: Any, y: Any, z: Any, bind_along: Any, bind_out: Any, along: Any) -> Any:
     """S_d as rows of rotations carry it, turned the short way to the path's tangent: see `section_frames`."""
     a = dot(x, bind_along), dot(y, bind_along), dot(z, bind_along)
@@ -95,7 +95,7 @@ def carried(x: Any, y: Any, z: Any, bind_along: Any, bind_out: Any, along: Any) 
     return plus(out, like(share, 0.0) - share, plus(a, 1.0, along))
 
 
-@njit(inline="always")  # type: ignore[untyped-decorator]
+@njit(forceinline=True)  # type: ignore[untyped-decorator]
 def between_joints(out: Any, other: Any, share: Any) -> Any:
     """S_d between two joints that carry it differently."""
     both = plus(scaled(1.0 - share, out), share, other)

@@ -210,7 +210,7 @@ def _candidates(points: Floats, used: Ints, ends: Ints, places: Points, pressing
     return one, other
 
 
-@njit(inline="always")  # type: ignore[untyped-decorator]
+@njit(forceinline=True)  # type: ignore[untyped-decorator]
 def _square_from_line(place: Any, on: Any, along: Any) -> Any:
     """How far a place is from a line, squared [m²]."""
     x, y, z = place[0] - on[0], place[1] - on[1], place[2] - on[2]

@@ -273,7 +273,7 @@ def _matrices(moved: Numbers, named: Naturals, row: int) -> Any:
     )
 
 
-@njit(inline="always")  # type: ignore[untyped-decorator]
+@njit(forceinline=True)  # type: ignore[untyped-decorator]
 def _carried(m: Any, p: Any) -> Any:
     """Points after their joints have moved, ``p + (M − I) p``."""
     return (
@@ -283,7 +283,7 @@ def _carried(m: Any, p: Any) -> Any:
     )
 
 
-@njit(inline="always")  # type: ignore[untyped-decorator]
+@njit(forceinline=True)  # type: ignore[untyped-decorator]
 def _turned(m: Any, a: Any) -> Any:
     """Directions after their joints have moved, unit."""
     moved = a[0] + dot(m[0], a), a[1] + dot(m[1], a), a[2] + dot(m[2], a)

@@ -13,25 +13,25 @@ from ecorche.base.quads import read_quad, write_quad
 Floats = npt.NDArray[np.float64]
 
 
-@njit(inline="always")  # type: ignore[untyped-decorator]
+@njit(forceinline=True)  # type: ignore[untyped-decorator]
 def dot(a: Any, b: Any) -> Any:
     """The product of two vectors."""
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 
 
-@njit(inline="always")  # type: ignore[untyped-decorator]
+@njit(forceinline=True)  # type: ignore[untyped-decorator]
 def cross(a: Any, b: Any) -> Any:
     """The vector across both."""
     return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
 
 
-@njit(inline="always")  # type: ignore[untyped-decorator]
+@njit(forceinline=True)  # type: ignore[untyped-decorator]
 def plus(a: Any, factor: Any, b: Any) -> Any:
     """``a + factor b``."""
     return a[0] + factor * b[0], a[1] + factor * b[1], a[2] + factor * b[2]
 
 
-@njit(inline="always")  # type: ignore[untyped-decorator]
+@njit(forceinline=True)  # type: ignore[untyped-decorator]
 def unit(a: Any) -> Any:
     """The direction of a; a zero vector stays zero."""
     length = np.sqrt(dot(a, a))
@@ -39,7 +39,7 @@ def unit(a: Any) -> Any:
     return a[0] * over, a[1] * over, a[2] * over
 
 
-@njit(inline="always")  # type: ignore[untyped-decorator]
+@njit(forceinline=True)  # type: ignore[untyped-decorator]
 def scaled(factor: Any, a: Any) -> Any:
     """``factor a``."""
     return factor * a[0], factor * a[1], factor * a[2]
@@ -92,7 +92,7 @@ def times_transposed(m: Floats, joint: int, a: Any) -> Any:
     )
 
 
-@njit(inline="always")  # type: ignore[untyped-decorator]
+@njit(forceinline=True)  # type: ignore[untyped-decorator]
 def turned(a: Any, b: Any, across: Any) -> Any:
     """See `section_frames.turned`."""
     cosine = 1.0 + dot(a, b)

@@ -105,24 +105,24 @@ THIRD = np.pi / 3.0
 TURN = 2.0 * np.pi
 
 
-@njit(inline="always")  # type: ignore[untyped-decorator]
+@njit(forceinline=True)  # type: ignore[untyped-decorator]
 def _above_zero(a: Any) -> Any:
     """The larger of each number and zero; zero of what is no number."""
     return where_above(a, like(a, 0.0), a, like(a, 0.0))
 
 
-@njit(inline="always")  # type: ignore[untyped-decorator]
+@njit(forceinline=True)  # type: ignore[untyped-decorator]
 def _size(a: Any) -> Any:
     return where_above(a, like(a, 0.0), a, 0.0 - a)
 
 
-@njit(inline="always")  # type: ignore[untyped-decorator]
+@njit(forceinline=True)  # type: ignore[untyped-decorator]
 def _one_over(a: Any, least: float, otherwise: float) -> Any:
     """One over each number above ``least``, of others ``otherwise``."""
     return where_above(a, like(a, least), 1.0 / a, like(a, otherwise))
 
 
-@njit(inline="always")  # type: ignore[untyped-decorator]
+@njit(forceinline=True)  # type: ignore[untyped-decorator]
 def _step(x: Any) -> Any:
     """0 up to x = 0, 1 from x = 1, 3x² − 2x³ between."""
     x = _above_zero(x)
@@ -130,7 +130,7 @@ def _step(x: Any) -> Any:
     return x * x * (3.0 - 2.0 * x)
 
 
-@njit(inline="always")  # type: ignore[untyped-decorator]
+@njit(forceinline=True)  # type: ignore[untyped-decorator]
 def _upright(shape: int, psi: Any) -> Any:
     """How far to tilt from the axis' plane, for the plane of the centre tilted by ``psi`` within half a turn.
 
@@ -150,7 +150,7 @@ def _upright(shape: int, psi: Any) -> Any:
     return where_above(like(psi, 0.0), psi, 0.0 - tilt, tilt)
 
 
-@njit(inline="always")  # type: ignore[untyped-decorator]
+@njit(forceinline=True)  # type: ignore[untyped-decorator]
 def _axis_of_ball(axis: Any, bind_chord: Any, now: Any) -> Any:
     """Where the line of the ends takes an axis, and how much that counts: nothing with the line reversed."""
     cosine = 1.0 + dot(bind_chord, now)
@@ -159,7 +159,7 @@ def _axis_of_ball(axis: Any, bind_chord: Any, now: Any) -> Any:
     return plus(axis, 0.0 - share, plus(bind_chord, 1.0, now)), _step(cosine * (1.0 / BACK))
 
 
-@njit(inline="always")  # type: ignore[untyped-decorator]
+@njit(forceinline=True)  # type: ignore[untyped-decorator]
 def _circle_on_sphere(
     shape: int, origin: Any, chord: Any, distance: Any, centre: Any, axis: Any, radius: Any
 ) -> Any:
@@ -327,7 +327,7 @@ def along(curves: Floats, at: int, share: Any) -> Any:
     return _either(part, zero, place, point), _either(part, zero, direction, tangent)
 
 
-@njit(inline="always")  # type: ignore[untyped-decorator]
+@njit(forceinline=True)  # type: ignore[untyped-decorator]
 def _either(a: Any, b: Any, yes: Any, no: Any) -> Any:
     """Of four vectors each, ``yes`` where ``a > b``, else ``no``."""
     return (

@@ -223,7 +223,7 @@ def _ramp(over: Floats, due: Floats) -> Floats:
     return np.where(over < due, over * over / np.maximum(2.0 * due, 1e-12), over - 0.5 * due)
 
 
-@njit(inline="always")  # type: ignore[untyped-decorator]
+@njit(forceinline=True)  # type: ignore[untyped-decorator]
 def _smooth(x: float) -> float:
     x = min(max(x, 0.0), 1.0)
     return x * x * (3.0 - 2.0 * x)

@@ -97,7 +97,7 @@ def met(
     return FacingLines(*found)
 
 
-@njit(inline="always")  # type: ignore[untyped-decorator]
+@njit(forceinline=True)  # type: ignore[untyped-decorator]
 def _ramp(x: float) -> Any:
     part: Any = min(max(x, np.float32(0.0)), np.float32(1.0))
     return part * part * (np.float32(3.0) - np.float32(2.0) * part)

@@ -142,7 +142,7 @@ def _believe(
         sure[vertex] = _smooth_step(left) * _smooth_step(facing / _EDGE)
 
 
-@njit(inline="always")  # type: ignore[untyped-decorator]
+@njit(forceinline=True)  # type: ignore[untyped-decorator]
 def _smooth_step(x: Any) -> Any:
     x = min(max(x, np.float32(0.0)), np.float32(1.0))
     return x * x * (np.float32(3.0) - np.float32(2.0) * x)

@@ -112,7 +112,7 @@ def _root(cubic: Sequence[float], volume: float) -> float:
     return out
 
 
-@njit(inline="always")  # type: ignore[untyped-decorator]
+@njit(forceinline=True)  # type: ignore[untyped-decorator]
 def _box(a: Any, b: Any, c: Any) -> Any:
     """Volume of the box that three vectors span."""
     return (

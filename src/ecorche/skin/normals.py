@@ -212,12 +212,12 @@ def _authored(meshes: Sequence[Mesh]) -> tuple[Vectors, npt.NDArray[np.bool_]]:
     return np.concatenate(values), np.concatenate(has)
 
 
-@njit(inline="always")  # type: ignore[untyped-decorator]
+@njit(forceinline=True)  # type: ignore[untyped-decorator]
 def _square(a: Any) -> Any:
     return multiply_add(a[0], a[0], multiply_add(a[1], a[1], a[2] * a[2]))
 
 
-@njit(inline="always")  # type: ignore[untyped-decorator]
+@njit(forceinline=True)  # type: ignore[untyped-decorator]
 def shaded(area: Any, edge: Any, local: Any, at_bind: Any, authored: Any, scaled: bool) -> Any:
     """``authored + (F local − at_bind)`` of lanes, for vector areas and an edge each; in kernels."""
     zero, one = broadcast(np.float32(0.0)), broadcast(np.float32(1.0))

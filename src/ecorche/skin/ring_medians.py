@@ -98,7 +98,7 @@ def _median(given: Singles, weight: Singles, stands: Singles, count: int, half: 
     return lower + (half - below) / max(above - below, np.float32(1e-30)) * (upper - lower)
 
 
-@njit(inline="always")  # type: ignore[untyped-decorator]
+@njit(forceinline=True)  # type: ignore[untyped-decorator]
 def _smooth_step(x: Any) -> Any:
     x = min(max(x, np.float32(0.0)), np.float32(1.0))
     return x * x * (np.float32(3.0) - np.float32(2.0) * x)

@@ -27,19 +27,19 @@ _BRIDGED, _SOONER = np.float32(BRIDGED), np.float32(1.0 / BRIDGED)
 _ZERO, _ONE, _MINUS_THIRD = np.float32(0.0), np.float32(1.0), np.float32(-1.0 / 3.0)
 
 
-@njit(inline="always")  # type: ignore[untyped-decorator]
+@njit(forceinline=True)  # type: ignore[untyped-decorator]
 def least(a: Any, b: Any) -> Any:
     """The smaller number in each lane."""
     return where_less(a, b, a, b)
 
 
-@njit(inline="always")  # type: ignore[untyped-decorator]
+@njit(forceinline=True)  # type: ignore[untyped-decorator]
 def most(a: Any, b: Any) -> Any:
     """The larger number in each lane."""
     return where_less(b, a, a, b)
 
 
-@njit(inline="always")  # type: ignore[untyped-decorator]
+@njit(forceinline=True)  # type: ignore[untyped-decorator]
 def soft_clamp(t: Any) -> Any:
     """`sections.soft_clamp`: t held within 0 … 1, with a parabola at either end."""
     t = least(most(t, beside(_LOWEST, t)), beside(_HIGHEST, t))
@@ -48,7 +48,7 @@ def soft_clamp(t: Any) -> Any:
     return multiply_add(before * before - after * after, beside(_PARABOLA, t), t)
 
 
-@njit(inline="always")  # type: ignore[untyped-decorator]
+@njit(forceinline=True)  # type: ignore[untyped-decorator]
 def height(a: Any) -> Any:
     """Of a section at the side a, in half-axes: a root, and near the rim what it is faded to."""
     zero, one = beside(_ZERO, a), beside(_ONE, a)
@@ -57,7 +57,7 @@ def height(a: Any) -> Any:
     return where_less(s, one, s * s * _ROOT_RIM, square_root(most(inside, zero)))
 
 
-@njit(inline="always")  # type: ignore[untyped-decorator]
+@njit(forceinline=True)  # type: ignore[untyped-decorator]
 def saturated(off: Any) -> Any:
     """δ in limits, held: outwards, where it is negative, up to one; inwards skin bridges a hollow sooner."""
     zero, one = beside(_ZERO, off), beside(_ONE, off)

@@ -54,7 +54,7 @@ def change_of_direction(moved: Floats, joint: int, d: Any) -> Any:
     )
 
 
-@njit(inline="always")  # type: ignore[untyped-decorator]
+@njit(forceinline=True)  # type: ignore[untyped-decorator]
 def times_vector(rows: Any, a: Any) -> Any:
     """A matrix of three rows times a vector."""
     return dot(rows[0], a), dot(rows[1], a), dot(rows[2], a)
@@ -134,7 +134,7 @@ def swing_and_twist(q: Any, axis: Any) -> Any:
     return (factor * s[0], factor * s[1], factor * s[2]), twist
 
 
-@njit(inline="always")  # type: ignore[untyped-decorator]
+@njit(forceinline=True)  # type: ignore[untyped-decorator]
 def turn_about(vector: Any) -> Any:
     """The turn, xyzw, of a rotation vector [rad]."""
     angle = np.sqrt(dot(vector, vector))

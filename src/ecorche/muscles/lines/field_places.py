@@ -66,7 +66,7 @@ def _turned_by(moved: Floats, j: int, a: Any) -> Any:
     )
 
 
-@njit(inline="always")  # type: ignore[untyped-decorator]
+@njit(forceinline=True)  # type: ignore[untyped-decorator]
 def _turned_least(a: Any, b: Any, v: Any) -> Any:
     """v, turned by the smallest rotation that takes unit a to unit b; between opposites nothing turns."""
     whole = 1.0 + dot(a, b)

@@ -172,7 +172,7 @@ def _miss(p: Floats, q: Floats, radii: Floats, basis: Floats, unknown: Floats, s
     return np.array([away @ normal, away @ np.cross(normal, state[3:])])
 
 
-@njit(inline="always")  # type: ignore[untyped-decorator]
+@njit(forceinline=True)  # type: ignore[untyped-decorator]
 def _bend(a: Any, s: Any, out: Any) -> None:
     gx, gy, gz = a[0] * s[0], a[1] * s[1], a[2] * s[2]
     turn = a[0] * s[3] * s[3] + a[1] * s[4] * s[4] + a[2] * s[5] * s[5]

@@ -143,7 +143,7 @@ def freedom_angle(moved: Floats, joint: int, base: int, kind: int, before: Any, 
     return twist
 
 
-@njit(inline="always")  # type: ignore[untyped-decorator]
+@njit(forceinline=True)  # type: ignore[untyped-decorator]
 def phase(theta: Any, low: Any, rest: Any, high: Any, parabolic: bool) -> Any:
     """How far the node has gone, 0 to 1, and whether towards the high extreme."""
     up = theta >= rest

@@ -13,7 +13,7 @@ from ecorche.muscles.triples import cross, dot, plus
 Floats = npt.NDArray[np.float64]
 
 
-@njit(inline="always")  # type: ignore[untyped-decorator]
+@njit(forceinline=True)  # type: ignore[untyped-decorator]
 def product(a: Any, b: Any) -> Any:
     """The rotation b, then a."""
     return (
@@ -24,7 +24,7 @@ def product(a: Any, b: Any) -> Any:
     )
 
 
-@njit(inline="always")  # type: ignore[untyped-decorator]
+@njit(forceinline=True)  # type: ignore[untyped-decorator]
 def rotated(q: Any, v: Any) -> Any:
     """A vector turned by a unit quaternion."""
     across = cross(q, v)
@@ -32,32 +32,32 @@ def rotated(q: Any, v: Any) -> Any:
     return plus(plus(v, q[3], doubled), 1.0, cross(q, doubled))
 
 
-@njit(inline="always")  # type: ignore[untyped-decorator]
+@njit(forceinline=True)  # type: ignore[untyped-decorator]
 def third_axis(q: Any) -> Any:
     """The z axis of a frame."""
     x, y, z, w = q
     return 2.0 * (x * z + y * w), 2.0 * (y * z - x * w), 1.0 - 2.0 * (x * x + y * y)
 
 
-@njit(inline="always")  # type: ignore[untyped-decorator]
+@njit(forceinline=True)  # type: ignore[untyped-decorator]
 def four_dot(a: Any, b: Any) -> Any:
     """The cosine of half the angle between two rotations."""
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3]
 
 
-@njit(inline="always")  # type: ignore[untyped-decorator]
+@njit(forceinline=True)  # type: ignore[untyped-decorator]
 def scaled_four(s: float, a: Any) -> Any:
     """A quaternion's share in a sum."""
     return s * a[0], s * a[1], s * a[2], s * a[3]
 
 
-@njit(inline="always")  # type: ignore[untyped-decorator]
+@njit(forceinline=True)  # type: ignore[untyped-decorator]
 def added_four(a: Any, s: float, b: Any) -> Any:
     """a + s b."""
     return a[0] + s * b[0], a[1] + s * b[1], a[2] + s * b[2], a[3] + s * b[3]
 
 
-@njit(inline="always")  # type: ignore[untyped-decorator]
+@njit(forceinline=True)  # type: ignore[untyped-decorator]
 def unit_four(a: Any) -> Any:
     """A sum of quaternions as the rotation that it is the mean of."""
     return scaled_four(1.0 / np.sqrt(four_dot(a, a)), a)
@@ -126,7 +126,7 @@ def slerp(a: Any, b: Any, t: float) -> Any:
     )
 
 
-@njit(inline="always")  # type: ignore[untyped-decorator]
+@njit(forceinline=True)  # type: ignore[untyped-decorator]
 def laid_along(q: Any, direction: Any) -> Any:
     """A frame taken by the smallest rotation that brings its z axis onto a unit direction.
 
@@ -155,7 +155,7 @@ def blended(turns: Floats, first: int, weights: Floats, begin: int, count: int) 
     return x * over, y * over, z * over, w * over
 
 
-@njit(inline="always")  # type: ignore[untyped-decorator]
+@njit(forceinline=True)  # type: ignore[untyped-decorator]
 def between(a: Any, b: Any, t: float) -> Any:
     """The rotation a share t of the way from a to b, the short way; straight, then to unit length."""
     second = t if four_dot(a, b) >= 0.0 else -t
