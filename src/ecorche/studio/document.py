@@ -7,7 +7,7 @@ not change. All pages that opened a file share one document: whoever edits, ever
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from ecorche.body.character import Character
@@ -15,28 +15,9 @@ from ecorche.body.compile import Body, compile_body
 from ecorche.body.edited_rig import Edited
 from ecorche.body.kept_parts import KeptParts
 from ecorche.document.files import Rig, write_rig
-from ecorche.errors import EcorcheError, WriteError
+from ecorche.errors import WriteError
+from ecorche.studio.history import History, Step
 from ecorche.studio.messages.document import DocumentChanged
-
-
-@dataclass(frozen=True, eq=False)
-class Step:
-    """One state of the rig.
-
-    Attributes:
-        rig: As it was after the step.
-        label: What the step did, as in "Undo move the origin of biceps".
-        gesture: Edits of one gesture are one step; None for one by itself.
-        areas: Which parts it changed.
-        names: Which muscles or joints.
-    """
-
-    rig: Rig
-    label: str
-    gesture: str | None = None
-    areas: tuple[str, ...] = ()
-    names: tuple[str, ...] = ()
-
 
 Listener = Callable[[DocumentChanged], None]
 
@@ -71,7 +52,7 @@ class OpenDocument:
         self.character, self.path, self.notes = character, path, tuple(notes)
         self.revision = 0
         self.listeners: list[Listener] = []
-        self._steps, self._at = [Step(rig, "open")], 0
+        self._history = History(rig)
         self._saved: Rig | None = rig if path is not None and saved else None
         self._body: tuple[Rig, Body] | None = None
         self._kept = KeptParts()
@@ -79,17 +60,17 @@ class OpenDocument:
     @property
     def rig(self) -> Rig:
         """The rig as it is now."""
-        return self._steps[self._at].rig
+        return self._history.now.state
 
     @property
     def undo_label(self) -> str | None:
         """What undo would take back; None for nothing."""
-        return self._steps[self._at].label if self._at else None
+        return self._history.undo_label
 
     @property
     def redo_label(self) -> str | None:
         """What redo would do again; None for nothing."""
-        return self._steps[self._at + 1].label if self._at + 1 < len(self._steps) else None
+        return self._history.redo_label
 
     @property
     def dirty(self) -> bool:
@@ -127,33 +108,22 @@ class OpenDocument:
         if rig is self.rig:
             return lines
         body = self._compiled(rig)
-        last = self._steps[self._at]
-        del self._steps[self._at + 1 :]
-        if gesture is not None and last.gesture == gesture and self._at and last.rig is not self._saved:
-            self._steps.pop()
-            areas, names = {*last.areas, *areas}, {*last.names, *names}  # type: ignore[assignment]
-        self._steps.append(Step(rig, label, gesture, tuple(sorted(areas)), tuple(sorted(names))))
-        self._at = len(self._steps) - 1
+        self._history.take(rig, label, gesture=gesture, areas=areas, names=names, apart_from=self._saved)
         self._body = (rig, body)
-        self._tell(self._steps[self._at])
+        self._tell(self._history.now)
         return lines
 
     def undo(self) -> str:
         """Take the last step back; what it was."""
-        if not self._at:
-            raise EcorcheError("there is nothing to undo", remedy="Edit something first")
-        step = self._steps[self._at]
-        self._at -= 1
+        step = self._history.undo()
         self._tell(step)
         return step.label
 
     def redo(self) -> str:
         """Do the step again that was taken back last; what it is."""
-        if self._at + 1 == len(self._steps):
-            raise EcorcheError("there is nothing to redo", remedy="Undo something first")
-        self._at += 1
-        self._tell(self._steps[self._at])
-        return self._steps[self._at].label
+        step = self._history.redo()
+        self._tell(step)
+        return step.label
 
     def save(self, path: Path | None = None) -> Path:
         """Write the rig to its file, or to another, which is its file from then on."""
@@ -172,8 +142,7 @@ class OpenDocument:
             path: The file, which is the document's from then on.
         """
         rig = self.rig
-        # as the same step it is neither undone nor an edit
-        self._steps[self._at] = replace(self._steps[self._at], rig=written)
+        self._history.write_as(written)
         if self._body is not None and self._body[0] is rig:
             self._body = (written, self._body[1])
         self._saved, self.path = written, path
@@ -185,7 +154,7 @@ class OpenDocument:
             return self._body[1]
         return compile_body(self.character, rig=rig, kept=self._kept)
 
-    def _tell(self, step: Step) -> None:
+    def _tell(self, step: Step[Rig]) -> None:
         self.revision += 1
         told = DocumentChanged(
             revision=self.revision,

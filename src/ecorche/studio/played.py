@@ -20,6 +20,7 @@ from ecorche.errors import EcorcheError
 from ecorche.io.formats import read_motion
 from ecorche.muscles.keyed_curves import KeyedCurves
 from ecorche.skeleton.motion import Motion
+from ecorche.studio.history import History
 from ecorche.studio.session import Moment, Session
 
 Floats = npt.NDArray[np.float64]
@@ -44,21 +45,6 @@ class Loading:
     limits: bool | None
 
 
-@dataclass(frozen=True, eq=False)
-class CurveStep:
-    """Curves after a change.
-
-    Attributes:
-        curves: As they are then.
-        label: What was done.
-        gesture: Changes of one gesture are one step.
-    """
-
-    curves: KeyedCurves
-    label: str
-    gesture: str | None = None
-
-
 @dataclass(eq=False)
 class PlayedMotion:
     """What one page plays.
@@ -81,8 +67,7 @@ class PlayedMotion:
     _skeleton: SkeletonSpec | None = None
     _rig: Rig | None = None
     _local: Floats | None = None
-    _steps: list[CurveStep] = field(default_factory=lambda: [CurveStep(KeyedCurves(), "none")])
-    _at: int = 0
+    _history: History[KeyedCurves] = field(default_factory=lambda: History(KeyedCurves(), "among the curves"))
 
     @property
     def player(self) -> MotionPlayer | None:
@@ -104,17 +89,17 @@ class PlayedMotion:
     @property
     def curves(self) -> KeyedCurves:
         """The activation curves, also those of muscles that are not there now."""
-        return self._steps[self._at].curves
+        return self._history.now.state
 
     @property
     def undo_label(self) -> str | None:
         """What undoing curves would take back."""
-        return self._steps[self._at].label if self._at else None
+        return self._history.undo_label
 
     @property
     def redo_label(self) -> str | None:
         """What it would do again."""
-        return self._steps[self._at + 1].label if self._at + 1 < len(self._steps) else None
+        return self._history.redo_label
 
     @property
     def loading(self) -> Loading | None:
@@ -205,26 +190,16 @@ class PlayedMotion:
         player = self._player
         if player is not None:  # refuses what it cannot play before anything has changed
             self._player = self.required().with_curves(curves)
-        last = self._steps[self._at]
-        del self._steps[self._at + 1 :]
-        if gesture is not None and last.gesture == gesture and self._at:
-            self._steps.pop()
-            label = last.label
-        self._steps.append(CurveStep(curves, label, gesture))
-        self._at = len(self._steps) - 1
+        self._history.take(curves, label, gesture=gesture)
         self._restart()
 
     def step(self, by: int) -> str:
         """Undo (−1) or redo (1) a change of curves; what it was."""
-        label = self.undo_label if by < 0 else self.redo_label
-        if label is None:
-            which = "undo" if by < 0 else "redo"
-            raise EcorcheError(f"there is nothing to {which} among the curves", remedy="Edit one first")
-        self._at += by
+        step = self._history.undo() if by < 0 else self._history.redo()
         if self._player is not None:
             self._player = self._player.with_curves(self._known(self._player.body))
         self._restart()
-        return label
+        return step.label
 
     def _perform(self) -> None:
         """Put the motion on the character."""
