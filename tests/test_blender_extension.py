@@ -52,6 +52,8 @@ def python_of(environment: str, variable: str, version: str) -> str:
 def run_in_blender(python: str, folder: Path, script: str, *arguments: object, ours: bool = True) -> str:
     """Run a script in a Blender whose extensions and settings are in a folder; what it prints."""
     environment = {**os.environ, "BLENDER_USER_RESOURCES": str(folder / "blender")}
+    # threads of its NumPy would wait for work in a loop, and take a processor from other tests
+    environment["OPENBLAS_NUM_THREADS"] = "1"
     environment.pop("PYTHONPATH", None)
     if ours:  # the very sources that are tested, compiled already
         environment["PYTHONPATH"] = str(ROOT / "src")

@@ -15,8 +15,10 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import cache
 from itertools import combinations
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from urllib.request import urlopen
 
 import numpy as np
@@ -185,8 +187,18 @@ def _walk(frames: int) -> Stage:
 
 def _rigged(folder: Path, data: Path) -> None:
     """The man and his rig."""
-    shutil.copy(data / MAN, folder / "man.glb")
-    command("ecorche rig man.glb")
+    for name, content in _man_and_rig(data).items():
+        (folder / name).write_bytes(content)
+
+
+@cache
+def _man_and_rig(data: Path) -> dict[str, bytes]:
+    """The man, and what ``ecorche rig man.glb`` writes beside him."""
+    with TemporaryDirectory() as folder:
+        man = Path(folder, "man.glb")
+        shutil.copy(data / MAN, man)
+        command(f"ecorche rig {man}")
+        return {path.name: path.read_bytes() for path in Path(folder).iterdir()}
 
 
 def _all(*stages: Stage) -> Stage:
