@@ -299,6 +299,14 @@ def test_the_command_writes_reads_again_and_compares(data: Path, tmp_path: Path)
     code, told = _run("export", rig, "--as", "model", "--rate", 30, "-o", tmp_path / "again.xml")
     assert code != 0
     assert "--rate: a model holds no motion and no skin" in told
+    for option, message in (
+        ("--specific-tension", "--specific-tension: joints pull nothing"),
+        ("--crowd", "--crowd: there is no page for it"),
+    ):
+        code, told = _run("export", rig, option, 30, "-o", tmp_path / "again.glb")
+        assert code != 0
+        assert message in told
+    assert not (tmp_path / "again.glb").exists()
     code, told = _run("export", data / MAN, "--as", "model", "-o", tmp_path / "again.xml")
     assert code != 0
     assert "is a character without muscles" in told

@@ -288,6 +288,7 @@ def test_control_c_leaves_nothing_half_written_and_the_bake_resumes(
         (["render", "MAN", "-o", "x.mp4", "--frame", "3"], "--frame: one frame makes one picture"),
         (["render", "MAN", "-o", "x.png", "--frame", "3", "--sheet", "4"], "one frame makes one picture"),
         (["render", "MAN", "-o", "x.gif", "--sheet", "4"], "--sheet: a contact sheet is a picture"),
+        (["render", "MAN", "-o", "x.png", "--scale", "5"], "--scale: no layer shows it. Give --layers too"),
         (["render", "x.pc2", "-o", "x.png"], "x.pc2: holds points without joints"),
         (["render", "x.npz", "-o", "x.png"], "Bake to .usdc or .glb too"),
         (["render", "x.bvh", "-o", "x.png"], "x.bvh: is a motion, not a character. Put it on one"),

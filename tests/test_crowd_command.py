@@ -217,6 +217,8 @@ def test_a_folder_gives_all_its_motions_and_names_what_is_none(data: Path, tmp_p
         (("--lod", "stranger.glb@5"), "stranger.glb: it is on another skeleton: it lacks"),
         (("--lod", "far.glb@5", "-o", "c.usdc"), "--lod: a USD file has no camera"),
         (("--time", 1, "-o", "c.mp4"), "--time: is of a picture. Write a .png"),
+        (("--size", "90x60", "-o", "c.usdc"), "--size: a USD file has no picture for it"),
+        (("--influences", 4, "-o", "c.mp4"), "--influences: is of a USD file"),
         (("--seconds", 0, "-o", "c.mp4"), "0 seconds are asked for"),
         (("--size", "8000x9000"), "a picture of 8000 x 9000 pixels is asked for"),
     ],

@@ -202,6 +202,7 @@ def test_bad_input_is_refused_in_words(arm: Path, tmp_path: Path) -> None:
         ([*given, "--activations", arm / "gap.sto"], "how hard muscles pull is said twice"),
         ([*given, "--fat", 500], "none of the 3 muscles could be identified"),
         ([*given, "--skin", "3=x.obj"], "--skin: a model has no use for it"),
+        ([*given, "--clip", "walk"], "--clip: a model has no use for it"),
         ([*given, "--size", 2], "Give --apply"),
     ):
         code, said = _run("identify", *arguments, *out)
@@ -309,6 +310,7 @@ def test_skins_that_do_not_fit_are_refused(sculpted: Path, tmp_path: Path) -> No
         (["--skin", f"5000={sculpted / '0.obj'}"], "frame 5000 is not one of the motion"),
         (["--skins", tmp_path / "two.npz"], "it has 2 frames and the motion"),
         (["--markers", "x.trc"], "--markers: a rig has no use for it"),
+        (["--start", 1.0], "--start: a rig has no use for it"),
     ):
         code, said = _run("identify", *rig, *arguments)
         assert code == 2, said

@@ -16,8 +16,9 @@ from ecorche.biomech.mujoco_model import MujocoModel
 from ecorche.biomech.read_model import read_model
 from ecorche.biomech.solve import solve_muscles
 from ecorche.cli.main import app
+from ecorche.cli.solve import FILES
 from ecorche.errors import EcorcheError
-from ecorche.io.opensim_storage import read_storage, read_table
+from ecorche.io.opensim_storage import read_storage, read_table, write_table
 from osim_models import ARM_FILE, opensim_package
 
 ARM = """
@@ -73,6 +74,18 @@ def test_an_arm_held_out_is_held_by_its_flexor_alone(tmp_path: Path) -> None:
     torque = active.tensions.force[10] @ arms + active.tensions.reserve[10, 0]
     assert torque == pytest.approx(active.moments.moments[10, 0], rel=1e-6)
     np.testing.assert_allclose(active.lengths[10], model.muscle_lengths(q[0]))
+
+
+def test_results_hold_no_marker_errors_of_an_earlier_run(tmp_path: Path) -> None:
+    (tmp_path / "arm.xml").write_text(ARM)
+    times = np.arange(30) / 60.0
+    write_table(tmp_path / "held.sto", "Coordinates", times, {"elbow": np.full(30, 1.0)})
+    solved = tmp_path / "solved"
+    solved.mkdir()
+    write_table(solved / "marker_errors.sto", "Marker errors", times, {"marker_error_RMS": np.ones(30)})
+    code, told = _run("solve", tmp_path / "arm.xml", "--coordinates", tmp_path / "held.sto", "-o", solved)
+    assert code == 0, told
+    assert {path.name for path in solved.iterdir()} == set(FILES)
 
 
 def test_a_model_without_muscles_is_refused(tmp_path: Path) -> None:
@@ -158,7 +171,10 @@ def test_a_recording_far_from_a_model_that_stands_fast_is_refused(
         ([], "how the body moves is said nowhere"),
         (["--markers", "m.trc", "--coordinates", "c.mot"], "how the body moves is said twice"),
         (["--markers", "m.trc", "--emg", "e.sto"], "a recording and its table belong together"),
-        (["--markers", "m.trc", "--emg-synergies", "3"], "there is no EMG to take them from"),
+        (["--markers", "m.trc", "--emg-synergies", "3"], "there is no --emg for it"),
+        (["--markers", "m.trc", "--plate", "1=fore"], "there is no --forces for it"),
+        (["--coordinates", "c.mot", "--weight", "R.Heel=5"], "there is no --markers for it"),
+        (["--markers", "m.trc", "--cost", "tension", "--power", "3"], "--cost tension has no activations"),
         (["--markers", "m.xlsx"], "is no file of markers"),
         (["--markers", "m.trc", "--forces", "f.txt"], "holds no ground forces"),
         (["--markers", "m.trc", "--forces", "f.mot"], "does not say which of its columns push which body"),

@@ -163,12 +163,12 @@ def test_clips_are_blended_with_their_muscles(browser: str, data: Path, tmp_path
     whole = drawn_clip(path, program)
     assert whole.activation is not None
     clips = [Clip(whole.motion.part(3 * n, 3 * n + 2), whole.activation[3 * n : 3 * n + 3]) for n in range(2)]
-    # times stay as they were: the second clip begins after three seconds
-    starts = [float(joint_keys(clip.motion).times[0]) for clip in clips]
+    # the second clip is cut from the middle of a motion, and plays from its own first frame
+    assert clips[1].motion.times[0] == 3.0
     write_page(tmp_path / "out", program, clips)
     share, out = 0.3, tmp_path / "skin.f32"
-    both = [[0, starts[0] + 1.0, 1.0 - share], [1, starts[1] + 1.0, share]]
-    half = {"clips": [[0, starts[0] + 1.0, 1.0]], "tension": 0.5}
+    both = [[0, 1.0, 1.0 - share], [1, 1.0, share]]
+    half = {"clips": [[0, 1.0, 1.0]], "tension": 0.5}
     job = {"page": str(tmp_path / "out" / PAGE), "instances": [{"clips": both}, half], "out": str(out)}
     assert visit(browser, [job], tmp_path) == [""]
     keys = [joint_keys(clip.motion) for clip in clips]
@@ -182,6 +182,25 @@ def test_clips_are_blended_with_their_muscles(browser: str, data: Path, tmp_path
     theirs, their_normals = in_browser(out, program, 2)
     assert np.abs(theirs - points).max() < CLOSE
     assert (angles(their_normals, normals) > TURNED).mean() < 1e-3
+
+
+def test_blended_clips_stay_in_step(browser: str, data: Path, tmp_path: Path) -> None:
+    """A walk and a run of other lengths: at any share both are as far, and one alone has its own pace."""
+    path = data / "human" / "male_slim_cmu_mb.glb"
+    program = program_of(path)
+    whole = drawn_clip(path, program)
+    clips = [Clip(whole.motion.part(first, last)) for first, last in ((0, 2), (1, 4))]
+    write_page(tmp_path / "out", program, clips)
+    blends, out = [(0.0, 0.7), (0.25, 1.5), (0.5, 0.1), (1.0, 0.6)], tmp_path / "phases.json"
+    job = {"page": str(tmp_path / "out" / PAGE), "blends": blends, "out": str(out)}
+    assert visit(browser, [job], tmp_path) == [""]
+    one, other = (clip.motion.times[-1] - clip.motion.times[0] for clip in clips)
+    phase = 0.0
+    for (share, seconds), phases in zip(blends, json.loads(out.read_text()), strict=True):
+        phase += seconds / ((1.0 - share) * one + share * other)
+        playing = [p for p in phases if p is not None]
+        assert len(playing) == (1 if share in (0.0, 1.0) else 2)
+        assert playing == pytest.approx([phase % 1.0] * len(playing), abs=1e-6)
 
 
 def slerp(a: Floats, b: Floats, share: float) -> Floats:

@@ -6,6 +6,8 @@
 //   "instances": [{"clips": [[number, time, weight], …], "tension": 0, "gain": 1}, …] and "out", a path:
 //       that many figures are shown so, all at once, and what is drawn of them is written there, float32
 //       little-endian: figure by figure, mesh by mesh, x y z of each vertex, and then of each normal;
+//   "blends": [[share, seconds], …] and "out": the first two clips are blended so, one after the other, and how
+//       far each is then, 0 to 1, or null where it does not play, is written there as JSON;
 //   "shots": [{"count": 1, "seconds": 0.5, "set": {"tension": "1"}, "out": path}, …]: pictures (.png);
 //   "ends": true: the page is waited for until it says that it cannot go on;
 //   "show": how many figures to show;
@@ -72,6 +74,7 @@ async function visitPage(browser, job) {
     if (job.instances) {
       await writeFile(job.out, Buffer.from(await page.evaluate(pose, job.instances), "base64"));
     }
+    if (job.blends) await writeFile(job.out, JSON.stringify(await page.evaluate(phases, job.blends)));
     for (const shot of job.shots ?? []) {
       await writeFile(shot.out, Buffer.from(await page.evaluate(picture, shot), "base64"));
     }
@@ -116,6 +119,21 @@ async function pose(instances) {
     text += String.fromCharCode(...bytes.subarray(at, at + 32768));
   }
   return btoa(text);
+}
+
+// Runs in the page.
+function phases(blends) {
+  const { crowd, figure } = window.ecorche;
+  const [actor] = crowd.actors;
+  const [first, second] = figure.clips;
+  return blends.map(([share, seconds]) => {
+    actor.blend(first, second, share);
+    actor.pose(seconds);
+    return [first, second].map((clip) => {
+      const action = actor.action(clip);
+      return action.isRunning() ? action.time / clip.duration : null;
+    });
+  });
 }
 
 // Runs in the page.

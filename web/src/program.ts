@@ -146,29 +146,28 @@ function run(encoder: GPUCommandEncoder, module: Module, instances: number): voi
   pass.end();
 }
 
-/** Refuse what no buffer of this device holds. */
+/** Refuse a buffer that is larger than those of this device. */
+export function requireFits(device: GPUDevice, name: string, bytes: number, count: number): void {
+  const { maxStorageBufferBindingSize, maxBufferSize } = device.limits;
+  const largest = Math.min(maxStorageBufferBindingSize, maxBufferSize);
+  if (bytes <= largest) return;
+  throw new EcorcheError(
+    "too-large",
+    `The ${name.replace("_", " ")} of ${count} figures take ${bytes} bytes, and a buffer of this GPU holds ${largest}`,
+    "Show fewer figures, or choose a coarser mesh",
+  );
+}
+
+/** Refuse what this device has no room for. */
 function requireRoom(device: GPUDevice, figure: Figure, count: number): void {
   if (!Number.isInteger(count) || count < 1) {
     throw new EcorcheError("too-large", `${count} figures were asked for`, "Give a whole number from 1");
   }
-  const { limits } = device;
-  const largest = Math.min(limits.maxStorageBufferBindingSize, limits.maxBufferSize);
   const { program } = figure.carried;
-  for (const [name, bytes] of [
-    ...[...figure.constants].map(([name, data]): [string, number] => [name, data.byteLength]),
-    ...Object.entries(program.instance).map(([name, bytes]): [string, number] => [name, bytes * count]),
-  ]) {
-    if (bytes > largest) {
-      throw new EcorcheError(
-        "too-large",
-        `The ${name.replace("_", " ")} of ${count} figures take ${bytes} bytes, and a buffer of this GPU` +
-          ` holds ${largest}`,
-        "Show fewer figures, or choose a coarser mesh",
-      );
-    }
-  }
+  for (const [name, data] of figure.constants) requireFits(device, name, data.byteLength, count);
+  for (const [name, bytes] of Object.entries(program.instance)) requireFits(device, name, bytes * count, count);
   const threads = Math.max(0, ...program.modules.flatMap((m) => m.steps.map((step) => step.threads)));
-  const most = limits.maxComputeWorkgroupsPerDimension;
+  const most = device.limits.maxComputeWorkgroupsPerDimension;
   if (Math.ceil(threads / program.workgroup) > most || count > most) {
     throw new EcorcheError(
       "too-large",

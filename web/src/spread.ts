@@ -1,4 +1,4 @@
-import type { VertexProgram } from "./program.js";
+import { requireFits, type VertexProgram } from "./program.js";
 
 /** Threads that run together. */
 const TOGETHER = 64;
@@ -42,6 +42,7 @@ export class Spread {
     readonly source: Uint32Array<ArrayBuffer>,
   ) {
     const { device, count } = program;
+    requireFits(device, `written ${name}`, 12 * source.length * count, count);
     const from = program.buffer(name);
     const fromCount = program.figure.carried.program.instance[name]! / 12;
     const make = (size: number, usage: number): GPUBuffer =>

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from ecorche.render.crowd_pictures import CrowdShots, CrowdTimes
 
 FILMS, USD = (".mp4", ".gif"), (".usd", ".usda", ".usdc", ".usdz")
+OF_PICTURES = "--no-fade --view --camera --size --device"
+OF_USD = "--influences --joints-per-muscle --no-instances"
 FEWER = "Give fewer, or a character with fewer vertices"
 
 
@@ -39,6 +41,7 @@ class Stand(StrEnum):
 
 
 def crowd(
+    context: typer.Context,
     rig: Path = typer.Argument(..., help="A rig (.ecorche): whose muscles and skin everybody has."),
     motions: Path = typer.Option(
         ...,
@@ -91,12 +94,16 @@ def crowd(
     from ecorche.base.files import require_folder
     from ecorche.base.memory import require_memory
     from ecorche.body.crowd import BYTES_A_VERTEX, make_crowd
-    from ecorche.cli.options import counted, picture_size, working
+    from ecorche.cli.options import counted, picture_size, refuse_unused, working
     from ecorche.cli.subject import read_rigged, require_not_read
     from ecorche.io.motion_folder import read_motion_folder
 
     suffix = output.suffix.lower()
     _refuse_impossible(suffix, output, lod, sheet, moment)
+    if suffix in USD:
+        refuse_unused(context, OF_PICTURES, "a USD file has no picture for it", "Leave it out")
+    else:
+        refuse_unused(context, OF_USD, "is of a USD file", "Leave it out, or write .usdc")
     if count < 1:
         raise EcorcheError(f"a crowd of {count} is none", where="--count", remedy="Give 1 or more")
     require_folder(output)

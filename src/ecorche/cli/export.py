@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -27,6 +26,11 @@ SUFFIXES = (".glb", ".gltf", *USD)
 """Formats of meshes that are skinned to joints."""
 JOINTED = (*SUFFIXES, ".fbx")
 """Those whose joints dilate as well."""
+OF_MOTION = "--motion --clip --feet --frames --rate --activation"
+OF_JOINTS = "--influences --joints-per-muscle --drivers --error-plot"
+OF_A_MODEL = "--specific-tension"
+OF_A_PAGE = "--crowd"
+"""Options that only some of what can be made has."""
 POSES = 48
 """Poses that decide what is folded, and over which errors are told where there is no motion."""
 
@@ -39,6 +43,7 @@ class ExportAs(StrEnum):
 
 
 def export(
+    context: typer.Context,
     rig: Path | None = typer.Argument(None, help="A rig (.ecorche); default: the built-in figure's."),
     output: Path | None = typer.Option(
         None,
@@ -86,16 +91,17 @@ def export(
     do in it; with --drivers the pose itself moves them. As a model: bodies with masses and muscles on paths,
     for MuJoCo or OpenSim. With --web: a page whose muscles play in a browser, any two clips blended live.
     """
+    from ecorche.cli.options import refuse_unused
+
     if web is not None:
         from ecorche.cli.export_web import WebExport, export_web
 
-        of_others: dict[str, object] = {"--output": output, "--drivers": drivers, "--error-plot": error_plot}
-        of_others |= {"--as": as_ if as_ is ExportAs.model else None}
-        of_others |= {"--joints-per-muscle": joints_per_muscle}
-        _refuse(of_others, "a page plays the muscles themselves", "Leave it out, or --web")
+        of_others = f"--output --as {OF_JOINTS} {OF_A_MODEL}"
+        refuse_unused(context, of_others, "a page plays the muscles themselves", "Leave it out, or --web")
         asked = WebExport(web, tuple(motions or ()), clip, feet.value, frames, rate, activation, crowd)
         export_web(rig, asked, quiet)
         return
+    refuse_unused(context, OF_A_PAGE, "there is no page for it", "Leave it out, or give --web FOLDER")
     if output is None:
         raise EcorcheError(
             "nothing to make was named", where="--output", remedy="Give -o FILE or --web FOLDER"
@@ -104,11 +110,13 @@ def export(
     if as_ is ExportAs.model:
         from ecorche.cli.export_model import export_model
 
-        joints_alone = {"--motion": motion, "--clip": clip, "--frames": frames, "--rate": rate}
-        joints_alone |= {"--activation": activation, "--drivers": drivers, "--error-plot": error_plot}
-        _refuse(joints_alone, "a model holds no motion and no skin", "Leave it out, or --as model")
+        of_others = f"{OF_MOTION} {OF_JOINTS}"
+        refuse_unused(
+            context, of_others, "a model holds no motion and no skin", "Leave it out, or --as model"
+        )
         export_model(rig, output, specific_tension, quiet)
         return
+    refuse_unused(context, OF_A_MODEL, "joints pull nothing", "Leave it out, or give --as model")
     from dataclasses import replace
 
     from ecorche.base.files import require_folder
@@ -190,12 +198,6 @@ def export(
         f" {counted(character.skeleton.joint_count, 'joint')}, {counted(len(clips), 'clip')},"
         f" {counted(0 if whole is None else whole.frame_count, 'frame')}"
     )
-
-
-def _refuse(options: Mapping[str, object], what: str, remedy: str) -> None:
-    for option, given in options.items():
-        if given is not None:
-            raise EcorcheError(what, where=option, remedy=remedy)
 
 
 def _the_only(motions: list[Path] | None) -> Path | None:

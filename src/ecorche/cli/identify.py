@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
     Floats = npt.NDArray[np.float64]
 
+OF_A_MODEL = "--markers --coordinates --forces --activations --rest --start --end --up"
+OF_A_RIG = "--motion --clip --skin --skins --frames --activation"
+"""Options of the one kind of subject and of the other."""
 MARKERS_A_SEGMENT, VERTICES_A_SEGMENT = 8, 40
 LASTING = 0.1
 """How much distances at rest count where there is a rest to tell them by."""
@@ -34,6 +37,7 @@ SHOWN = 6
 
 
 def identify(
+    context: typer.Context,
     subject: Path = typer.Argument(help="A musculoskeletal model (.osim, MJCF), or a rig (.ecorche)."),
     output: Path | None = typer.Option(None, "-o", "--output", help="The identified muscles, .json."),
     report: Path | None = typer.Option(None, help="A page with tables and plots, .html."),
@@ -86,7 +90,7 @@ def identify(
     from ecorche.biomech.identification_report import write_report
     from ecorche.biomech.marker_distances import compare
     from ecorche.biomech.spindle_cost import Cost
-    from ecorche.cli.options import progress_bar, report_to
+    from ecorche.cli.options import progress_bar, refuse_unused, report_to
     from ecorche.document.identified_spec import read_identified, write_identified
 
     _require_said(output, report, apply, size)
@@ -94,10 +98,10 @@ def identify(
         if file is not None:
             require_folder(file)
     if subject.suffix.lower() == ".ecorche":
-        _refuse({"--markers": markers, "--coordinates": coordinates, "--forces": forces}, "a rig")
+        refuse_unused(context, OF_A_MODEL, "a rig has no use for it", "Leave it out")
         given = _of_rig(subject, motion, clip, skin, skins, frames, activation, 1e-3 * fat)
     else:
-        _refuse({"--motion": motion, "--skins": skins, "--skin": skin or None}, "a model")
+        refuse_unused(context, OF_A_RIG, "a model has no use for it", "Leave it out")
         given = _of_model(
             subject, markers, coordinates, forces, activations, rest, (start, end), up, 1e-3 * fat
         )
@@ -164,12 +168,6 @@ def _require_said(output: Path | None, report: Path | None, apply: Path | None, 
     named = {path.resolve() for path in (output, report, apply) if path is not None}
     if len(named) < sum(path is not None for path in (output, report, apply)):
         raise EcorcheError("one file is named twice", remedy="Give each a name of its own")
-
-
-def _refuse(options: dict[str, object], what: str) -> None:
-    for name, value in options.items():
-        if value is not None:
-            raise EcorcheError(f"{what} has no use for it", where=name, remedy="Leave it out")
 
 
 def _of_model(

@@ -54,6 +54,16 @@ DEVICE: Any = typer.Option(
 )
 
 
+def refuse_unused(context: typer.Context, options: str, what: str, remedy: str) -> None:
+    """Refuse options, as a person writes them with blanks between, that were given and would not count."""
+    names = set(options.split())
+    for parameter in context.command.params:
+        found = names.intersection(parameter.opts)
+        source = context.get_parameter_source(parameter.name or "")
+        if found and source is not None and source.name == "COMMANDLINE":
+            raise EcorcheError(what, where=found.pop(), remedy=remedy)
+
+
 def counted(count: int, noun: str) -> str:
     """``1 frame``, ``1,200 frames``, ``3 vertices``."""
     many = f"{noun[:-2]}ices" if noun.endswith("ex") else f"{noun}s"

@@ -28,6 +28,7 @@ class Colouring(StrEnum):
 
 
 def render(
+    context: typer.Context,
     file: Path | None = typer.Argument(
         None,
         help="A baked take, a character or a rig: .usdc, .glb, .ecorche, …; default: the built-in figure.",
@@ -88,7 +89,7 @@ def render(
     """
     from ecorche.base.files import require_folder
     from ecorche.body.perform import perform
-    from ecorche.cli.options import listed, picture_size
+    from ecorche.cli.options import listed, picture_size, refuse_unused
     from ecorche.cli.subject import line_notes, read_subject, skin_notes
     from ecorche.errors import EcorcheError
 
@@ -98,6 +99,8 @@ def render(
     require_folder(output)
     pixels = None if size is None else picture_size(size)
     views, asked = listed(view, "--view"), None if layers is None else listed(layers, "--layers")
+    if asked is None and len(views) == 1:
+        refuse_unused(context, "--colour --scale", "no layer shows it", "Give --layers too, or leave it out")
     from ecorche.render.focus import Focus
 
     part = None if focus is None else Focus(listed(focus, "--focus"), radius)

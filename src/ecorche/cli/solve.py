@@ -40,6 +40,7 @@ class CostOf(StrEnum):
 
 
 def solve(
+    context: typer.Context,
     model: Path = typer.Argument(help="A musculoskeletal model: .osim, or MJCF."),
     output: Path = typer.Option(..., "-o", "--output", help="A folder for the results, made if needed."),
     markers: Path | None = typer.Option(None, help="Measured markers, .trc or .c3d."),
@@ -79,14 +80,19 @@ def solve(
     from ecorche.biomech.solve import solve_muscles
     from ecorche.biomech.tensions import Wanted
     from ecorche.cli import marker_places as given
-    from ecorche.cli.options import progress_bar, report_to
+    from ecorche.cli.options import progress_bar, refuse_unused, report_to
     from ecorche.cli.recordings import read_ground_forces, read_markers, read_measured_activation
 
     _require_said(markers, coordinates, emg, emg_table, output)
-    if emg is None and (emg_synergies or emg_delay):
-        raise EcorcheError(
-            "there is no EMG to take them from", where="--emg-synergies, --emg-delay", remedy="Give --emg"
-        )
+    for owner, its_file, options in (
+        ("--markers", markers, "--weight"),
+        ("--forces", forces, "--plate --force-cutoff"),
+        ("--emg", emg, "--emg-weight --emg-delay --emg-synergies"),
+    ):
+        if its_file is None:
+            refuse_unused(context, options, f"there is no {owner} for it", f"Leave it out, or give {owner}")
+    if cost is CostOf.tension:
+        refuse_unused(context, "--power", "--cost tension has no activations", "Leave out one of the two")
     places, about_places = given.marker_places(model, marker_places)
     read = read_model(model, places)
     told: list[str] = [*read.notes, *about_places]
@@ -234,7 +240,10 @@ def _write(folder: Path, model: MusculoskeletalModel, solved: Solved, motion: Ma
         f"{name}_reserve": tensions.reserve[:, k] for k, name in enumerate(free) if name not in model.root
     }
     write_table(folder / FILES[4], "Reserves", times, lacking)
-    if motion is not None:
+    if motion is None:
+        # of an earlier run they would be taken for this one's
+        (folder / MARKER_ERRORS).unlink(missing_ok=True)
+    else:
         count = np.isfinite(motion.errors).sum(axis=1)
         errors = {
             "total_squared_error": count * motion.rms**2,

@@ -72,6 +72,8 @@ def write_figure(path: Path, program: VertexProgram, clips: Sequence[Clip]) -> W
                 where=path,
                 remedy=f"Give shape {shape}",
             )
+    # a player repeats a clip from zero: one that began later would stand still first, each time
+    clips = [clip._replace(motion=_from_zero(clip.motion)) for clip in clips]
     character = replace(program.body.character, motions=tuple(clip.motion for clip in clips), cache=None)
 
     def carry(buffer: BufferWriter, meshes: list[WrittenMesh]) -> Json:
@@ -79,6 +81,10 @@ def write_figure(path: Path, program: VertexProgram, clips: Sequence[Clip]) -> W
 
     written = write_take(path, Take(character), WriteOptions(morph_targets=0), carry)
     return Written((*written.notes, *_not_played(clips)))
+
+
+def _from_zero(motion: Motion) -> Motion:
+    return replace(motion, times=motion.times - motion.times[0])
 
 
 def _not_played(clips: Sequence[Clip]) -> list[str]:
