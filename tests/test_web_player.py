@@ -184,23 +184,43 @@ def test_clips_are_blended_with_their_muscles(browser: str, data: Path, tmp_path
     assert (angles(their_normals, normals) > TURNED).mean() < 1e-3
 
 
-def test_blended_clips_stay_in_step(browser: str, data: Path, tmp_path: Path) -> None:
-    """A walk and a run of other lengths: at any share both are as far, and one alone has its own pace."""
+def test_clips_are_blended_in_step_and_faded_without_a_jump(
+    browser: str, data: Path, tmp_path: Path
+) -> None:
+    """Two clips of other lengths and a pose: what is played, how far it is and how much it counts."""
     path = data / "human" / "male_slim_cmu_mb.glb"
     program = program_of(path)
     whole = drawn_clip(path, program)
-    clips = [Clip(whole.motion.part(first, last)) for first, last in ((0, 2), (1, 4))]
+    clips = [Clip(whole.motion.part(first, last)) for first, last in ((0, 2), (1, 4), (3, 3))]
     write_page(tmp_path / "out", program, clips)
-    blends, out = [(0.0, 0.7), (0.25, 1.5), (0.5, 0.1), (1.0, 0.6)], tmp_path / "phases.json"
-    job = {"page": str(tmp_path / "out" / PAGE), "blends": blends, "out": str(out)}
+    blends = [(0.0, 0.7), (0.25, 1.5), (0.5, 0.1), (1.0, 0.6)]
+    acts: list[dict[str, Any]] = [{"blend": [0, 1, share], "seconds": s} for share, s in blends]
+    # a pose has no pace: the clip beside it keeps its own, and is alone when it is played
+    acts += [{"blend": [0, 2, 0.5], "seconds": 0.5}, {"play": [0, 0.0], "seconds": 0.5}]
+    # a fade begins where the one before it has come to
+    acts += [{"play": [1, 0.5], "seconds": 0.2}, {"play": [2, 0.5], "seconds": 0.001}]
+    acts += [{"play": [1, 0.5], "seconds": 0.001}, {"seconds": 0.6}]
+    job = {"page": str(tmp_path / "out" / PAGE), "acts": acts, "out": str(tmp_path / "acts.json")}
     assert visit(browser, [job], tmp_path) == [""]
-    one, other = (clip.motion.times[-1] - clip.motion.times[0] for clip in clips)
+    told = json.loads((tmp_path / "acts.json").read_text())
+    one, other = (float(np.ptp(clip.motion.times)) for clip in clips[:2])
     phase = 0.0
-    for (share, seconds), phases in zip(blends, json.loads(out.read_text()), strict=True):
-        phase += seconds / ((1.0 - share) * one + share * other)
-        playing = [p for p in phases if p is not None]
-        assert len(playing) == (1 if share in (0.0, 1.0) else 2)
-        assert playing == pytest.approx([phase % 1.0] * len(playing), abs=1e-6)
+    for (share, seconds), (first, second, _) in zip(blends, told, strict=False):
+        phase = (phase + seconds / ((1.0 - share) * one + share * other)) % 1.0
+        assert (first["weight"], second["weight"]) == (1.0 - share, share)
+        for clip in (first, second):
+            assert clip["phase"] == (pytest.approx(phase, abs=1e-6) if clip["weight"] else None)
+    posed, alone, fading, third, back, done = told[len(blends) :]
+    assert [clip["weight"] for clip in posed] == [0.5, 0.0, 0.5]
+    assert posed[0]["phase"] == pytest.approx((phase + 0.5 / one) % 1.0, abs=1e-6)
+    assert [clip["weight"] for clip in alone] == [1.0, 0.0, 0.0]
+    assert alone[0]["phase"] == pytest.approx(0.5 / one, abs=1e-6)
+    weights = [[clip["weight"] for clip in clips] for clips in (fading, third, back)]
+    assert weights[0] == pytest.approx([0.6, 0.4, 0.0], abs=1e-6)
+    assert weights[1] == pytest.approx([0.6, 0.4, 0.0], abs=0.01)
+    assert weights[2] == pytest.approx([0.6, 1.0, 0.0], abs=0.01)  # seen already: it goes on
+    assert back[1]["phase"] == pytest.approx(0.202 / other, abs=1e-6)
+    assert [clip["weight"] for clip in done] == [0.0, 1.0, 0.0]
 
 
 def slerp(a: Floats, b: Floats, share: float) -> Floats:

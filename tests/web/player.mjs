@@ -6,8 +6,8 @@
 //   "instances": [{"clips": [[number, time, weight], …], "tension": 0, "gain": 1}, …] and "out", a path:
 //       that many figures are shown so, all at once, and what is drawn of them is written there, float32
 //       little-endian: figure by figure, mesh by mesh, x y z of each vertex, and then of each normal;
-//   "blends": [[share, seconds], …] and "out": the first two clips are blended so, one after the other, and how
-//       far each is then, 0 to 1, or null where it does not play, is written there as JSON;
+//   "acts": [{"play": [clip, fade]}, {"blend": [clip, clip, share]}, …], each with "seconds", and "out": the first
+//       figure does so, one after the other; how far each clip is then, 0 to 1, and its weight are written there;
 //   "shots": [{"count": 1, "seconds": 0.5, "set": {"tension": "1"}, "out": path}, …]: pictures (.png);
 //   "ends": true: the page is waited for until it says that it cannot go on;
 //   "show": how many figures to show;
@@ -74,7 +74,7 @@ async function visitPage(browser, job) {
     if (job.instances) {
       await writeFile(job.out, Buffer.from(await page.evaluate(pose, job.instances), "base64"));
     }
-    if (job.blends) await writeFile(job.out, JSON.stringify(await page.evaluate(phases, job.blends)));
+    if (job.acts) await writeFile(job.out, JSON.stringify(await page.evaluate(acts, job.acts)));
     for (const shot of job.shots ?? []) {
       await writeFile(shot.out, Buffer.from(await page.evaluate(picture, shot), "base64"));
     }
@@ -122,16 +122,18 @@ async function pose(instances) {
 }
 
 // Runs in the page.
-function phases(blends) {
+function acts(asked) {
   const { crowd, figure } = window.ecorche;
   const [actor] = crowd.actors;
-  const [first, second] = figure.clips;
-  return blends.map(([share, seconds]) => {
-    actor.blend(first, second, share);
+  const { clips } = figure;
+  return asked.map(({ play, blend, seconds }) => {
+    if (play) actor.play(clips[play[0]], play[1]);
+    if (blend) actor.blend(clips[blend[0]], clips[blend[1]], blend[2]);
     actor.pose(seconds);
-    return [first, second].map((clip) => {
+    return clips.map((clip) => {
       const action = actor.action(clip);
-      return action.isRunning() ? action.time / clip.duration : null;
+      const weight = action.isScheduled() && action.enabled ? action.getEffectiveWeight() : 0;
+      return { weight, phase: weight > 0 && clip.duration > 0 ? action.time / clip.duration : null };
     });
   });
 }

@@ -9,6 +9,7 @@ import {
   type Object3D,
 } from "three/webgpu";
 import type { Backend } from "./device.js";
+import { EcorcheError } from "./errors.js";
 import { type Clip, type Figure, JOINT } from "./figure.js";
 
 /** The vertex buffers of one mesh of an actor, and where its vertices begin among those of all meshes. */
@@ -24,13 +25,11 @@ export interface ActorMesh {
 export class Actor extends Group {
   /** Moves the joints; its actions may be blended in any way, and the muscles follow their weights. */
   readonly mixer: AnimationMixer;
-  /** How much of the muscles is shown: 0 is plain skinning. */
-  gain = 1;
-  /** Tenses all muscles beyond what the clips say: 0 not at all, 1 wholly. */
-  tension = 0;
   /** The joints in the figure's space, in the order of the file. */
   readonly joints: readonly Object3D[];
   readonly parts: readonly ActorMesh[];
+  #gain = 1;
+  #tension = 0;
   readonly #actions = new Map<Clip, AnimationAction>();
   readonly #skeleton: Object3D;
   readonly #activation: Float64Array;
@@ -52,6 +51,24 @@ export class Actor extends Group {
     this.parts = this.#makeMeshes(backend);
   }
 
+  /** How much of the muscles is shown, 0 to 1: 0 is plain skinning. */
+  get gain(): number {
+    return this.#gain;
+  }
+
+  set gain(share: number) {
+    this.#gain = required("gain", share);
+  }
+
+  /** Tenses all muscles beyond what the clips say: 0 not at all, 1 wholly. */
+  get tension(): number {
+    return this.#tension;
+  }
+
+  set tension(share: number) {
+    this.#tension = required("tension", share);
+  }
+
   /** The action of a clip; its weight counts for joints and muscles alike. It is meant to repeat or run once. */
   action(clip: Clip): AnimationAction {
     let action = this.#actions.get(clip);
@@ -62,16 +79,23 @@ export class Actor extends Group {
     return action;
   }
 
-  /** Play a clip at its own pace, faded over from whatever plays, in some seconds. */
+  /**
+   * Play a clip at its own pace, faded over from whatever plays, in some seconds. Fades may overlap: each begins
+   * where the one before it has come to, and a clip that is still seen goes on from where it is.
+   */
   play(clip: Clip, seconds = 0): AnimationAction {
     for (const [other, action] of this.#actions) {
-      if (other !== clip && action.isRunning()) {
-        if (seconds > 0) action.fadeOut(seconds);
-        else action.stop();
-      }
+      if (other === clip) continue;
+      const weight = weightOf(action);
+      if (seconds > 0 && weight > 0) action.setEffectiveWeight(weight).fadeOut(seconds);
+      else action.stop();
     }
-    const action = this.action(clip).reset().setEffectiveWeight(1).setEffectiveTimeScale(1);
-    if (seconds > 0) action.fadeIn(seconds);
+    const action = this.action(clip);
+    const seen = seconds > 0 && weightOf(action) > 0;
+    const others = [...this.#actions.values()].some((other) => other !== action && weightOf(other) > 0);
+    if (!seen) action.reset();
+    action.setEffectiveWeight(1).setEffectiveTimeScale(1);
+    if (!seen && others) action.fadeIn(seconds);
     return action.play();
   }
 
@@ -92,15 +116,19 @@ export class Actor extends Group {
 
   #only(weights: ReadonlyMap<Clip, number>): void {
     const phase = this.phase;
-    let duration = 0;
-    for (const [clip, weight] of weights) duration += weight * clip.duration;
+    // a clip of one frame is a pose: it has no pace, and leaves others theirs
+    let [together, shares] = [0, 0];
+    for (const [clip, weight] of weights) {
+      together += weight * clip.duration;
+      shares += clip.duration > 0 ? weight : 0;
+    }
     for (const [clip, action] of this.#actions) if (!weights.has(clip)) action.stop();
     for (const [clip, weight] of weights) {
       const action = this.action(clip);
       const running = action.isRunning();
       if (!running) action.reset().play();
       if (!running || weights.size > 1) action.time = phase * clip.duration;
-      action.setEffectiveWeight(weight).setEffectiveTimeScale(duration > 0 ? clip.duration / duration : 1);
+      action.setEffectiveWeight(weight).setEffectiveTimeScale(clip.duration > 0 ? (clip.duration * shares) / together : 1);
     }
   }
 
@@ -177,6 +205,12 @@ export class Actor extends Group {
       return part;
     });
   }
+}
+
+/** A share from 0 to 1; others are refused, for a shader does not look what it is given. */
+function required(name: string, share: number): number {
+  if (share >= 0 && share <= 1) return share;
+  throw new EcorcheError("bad-pose", `The ${name} of a figure is ${share}`, "Give 0 to 1");
 }
 
 function weightOf(action: AnimationAction): number {
