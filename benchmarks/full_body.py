@@ -99,7 +99,7 @@ def markers_of(data: Path, model: MusculoskeletalModel, start: float, end: float
 def forces_of(data: Path, model: MusculoskeletalModel) -> tuple[ForceRecording, ...]:
     """Ground forces of the walk as the model's ground has them."""
     turn = upright_from(model).T
-    return tuple(force.turned(turn) for force in read_external_loads(data / "walk" / "grf_walk.xml"))
+    return tuple(force.turned(turn) for force in read_external_loads(data / "walk" / "grf_walk.xml").forces)
 
 
 @dataclass(frozen=True, eq=False)

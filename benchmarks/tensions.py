@@ -363,7 +363,7 @@ def _whole_way(data: Path) -> float:
     table = read_table(data / "walk" / "coordinates.sto")
     frames = slice(0, None, EVERY)
     with tempfile.TemporaryDirectory() as folder, opensim_in(Path(folder)):
-        model, forces = OpensimModel(path), read_external_loads(data / "walk" / "grf_walk.xml")
+        model, forces = OpensimModel(path), read_external_loads(data / "walk" / "grf_walk.xml").forces
         q, _ = some_poses_from_columns(model, table.columns, degrees=table.degrees)
         way = partial(
             solve_muscles, model, table.times[frames], q[frames], forces, cutoff=SMOOTH, curves=CURVES

@@ -49,7 +49,7 @@ def walk(opensim: Any, data: Path) -> Walk:
     """From the first foot's middle stance to the second's, both plates measured."""
     model = OpensimModel(data / WALKER_FILE)
     markers = read_trc(data / "walk" / "markers_walk.trc").between(0.5, 1.2)
-    forces = read_external_loads(data / "walk" / "grf_walk.xml")
+    forces = read_external_loads(data / "walk" / "grf_walk.xml").forces
     return Walk(model, markers.times, inverse_kinematics(model, markers).q, forces)
 
 

@@ -63,7 +63,7 @@ def _run(*arguments: object) -> str:
 
 
 def test_steps_of_a_measured_walk(data: Path) -> None:
-    forces = read_external_loads(data / "walk" / "grf_walk.xml")
+    forces = read_external_loads(data / "walk" / "grf_walk.xml").forces
     events = gait_events(forces)
     assert [(event.foot[-1], event.kind) for event in events] == [
         ("r", "heel strike"),

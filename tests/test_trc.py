@@ -134,7 +134,7 @@ def test_recordings_are_cut_turned_and_checked(data: Path) -> None:
 
 def test_ground_forces_of_the_walk(data: Path) -> None:
     """Both feet together carry the person's weight, on average over a stride."""
-    right, left = read_external_loads(data / "walk" / "grf_walk.xml")
+    right, left = read_external_loads(data / "walk" / "grf_walk.xml").forces
     assert (right.body, left.body) == ("calcn_r", "calcn_l")
     table = read_table(data / "walk" / "grf_walk.mot")
     np.testing.assert_array_equal(right.force[:, 1], table.column("ground_force_r_vy"))
@@ -158,8 +158,13 @@ def test_external_loads_that_cannot_be_used_are_refused(tmp_path: Path) -> None:
         return path
 
     whole = "<ExternalLoads><objects>{}</objects><datafile>f.mot</datafile></ExternalLoads>"
-    (one,) = read_external_loads(loads(whole.format(force.format(""))))
+    (one,), notes, _ = read_external_loads(loads(whole.format(force.format(""))))
     assert not one.moment.any()
+    assert notes == ()
+    for off in ("<appliesForce>false</appliesForce>", "<isDisabled> true </isDisabled>"):
+        both = force.format("") + force.format(off).replace("'a'", "'b'")
+        (one,), notes, _ = read_external_loads(loads(whole.format(both)))
+        assert (one.name, notes) == ("a", ("force 'b' is switched off, and left out",))
     frame = "<force_expressed_in_body>foot</force_expressed_in_body>"
     with pytest.raises(ReadError, match=r"force 'a': <force_expressed_in_body> is 'foot', not the ground"):
         read_external_loads(loads(whole.format(force.format(frame))))

@@ -184,9 +184,7 @@ def test_clips_are_blended_with_their_muscles(browser: str, data: Path, tmp_path
     assert (angles(their_normals, normals) > TURNED).mean() < 1e-3
 
 
-def test_clips_are_blended_in_step_and_faded_without_a_jump(
-    browser: str, data: Path, tmp_path: Path
-) -> None:
+def test_clips_are_blended_in_step_and_faded_without_a_jump(browser: str, data: Path, tmp_path: Path) -> None:
     """Two clips of other lengths and a pose: what is played, how far it is and how much it counts."""
     path = data / "human" / "male_slim_cmu_mb.glb"
     program = program_of(path)

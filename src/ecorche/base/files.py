@@ -68,6 +68,15 @@ def require_folder(target: Path) -> None:
         )
 
 
+def require_not_input(target: Path, *inputs: str | os.PathLike[str] | None) -> None:
+    """Refuse to write over a file that is read: it would be lost, and the command not be given again."""
+    for read in inputs:
+        if read is not None and target.exists() and Path(read).exists() and target.samefile(read):
+            raise WriteError(
+                "would be written over, and is read", where=target, remedy="Give another name with -o"
+            )
+
+
 def require_file(path: str | os.PathLike[str]) -> Path:
     """The path of an existing file, or one clear message."""
     path = Path(path)

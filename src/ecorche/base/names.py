@@ -17,11 +17,11 @@ SIDE_WORD = re.compile(
 _OTHER = {"left": "right", "right": "left", "l": "r", "r": "l"}
 
 
-def nearest(name: str, known: Iterable[str]) -> str | None:
-    """The known name most like ``name``, or None when none is."""
+def nearest(name: str, known: Iterable[str], *, alike: float = 0.6) -> str | None:
+    """The known name most like ``name``, or None when none is ``alike``, from 0 to 1."""
     known = list(known)
     folded = {k.casefold(): k for k in known}
-    found = get_close_matches(name.casefold(), list(folded), n=1, cutoff=0.6)
+    found = get_close_matches(name.casefold(), list(folded), n=1, cutoff=alike)
     return folded[found[0]] if found else None
 
 

@@ -18,6 +18,8 @@ from ecorche.errors import MotionError
 
 Floats = npt.NDArray[np.float64]
 
+FAR = 100.0
+"""Shifts of a coordinate above this [m] are asked about."""
 _FEW = 3
 """Coordinates of a model that a table must have, or it is of another model; of smaller ones half."""
 
@@ -61,6 +63,10 @@ def some_poses_from_columns(
         k = turns[int(np.argmax(np.abs(poses[:, turns]).max(axis=0)))]
         most = np.abs(poses[:, k]).max()
         told.append(f"{model.coordinates[k].name!r} turns by {most:.0f} radians: are they degrees?")
+    for k, coordinate in enumerate(model.coordinates):
+        most = np.abs(poses[:, k]).max()
+        if coordinate.unit == "m" and most > FAR:
+            told.append(f"{coordinate.name!r} is {most:.0f} m from the origin: are they millimetres?")
     return poses, tuple(told)
 
 

@@ -16,11 +16,11 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from ecorche.base.names import listed, suggestion
+from ecorche.base.names import listed, other_side, suggestion
 from ecorche.base.recordings import ForceRecording, rate_of
 from ecorche.biomech.filtering import low_pass, rates
 from ecorche.biomech.ground_forces import at_times, in_frame, on_bodies, require_near
-from ecorche.biomech.model import MusculoskeletalModel, require_masses
+from ecorche.biomech.model import LEAST_MASS, MusculoskeletalModel, require_masses
 from ecorche.errors import MotionError
 
 Floats = npt.NDArray[np.float64]
@@ -149,11 +149,16 @@ def _notes(
     model: MusculoskeletalModel, times: Floats, forces: Floats, force: float, moment: float, measured: bool
 ) -> list[str]:
     """What is left at the root, and the times at which the ground must have carried the body unmeasured."""
+    light = _without_mass(model)
+    about_masses = [f"{listed(light, 4)}: no mass, so moments count nothing for it."] if light else []
     if not model.root:
-        return []
+        return about_masses
     weight = sum(body.mass for body in model.bodies) * float(np.linalg.norm(model.gravity))
     share = 100.0 * force / weight if weight > 0.0 else float("nan")
-    said = [f"Left at the root: {force:.0f} N ({share:.1f} % of the weight) and {moment:.1f} N m, rms."]
+    said = [
+        *about_masses,
+        f"Left at the root: {force:.0f} N ({share:.1f} % of the weight) and {moment:.1f} N m, rms.",
+    ]
     runs = unmeasured_contacts(times, forces, weight)
     if runs:
         most = max(float(np.linalg.norm(forces[a : b + 1], axis=1).max()) for a, b in runs)
@@ -164,6 +169,20 @@ def _notes(
             "Moments of joints between the ground and the root are not to be trusted there."
         )
     return said
+
+
+def _without_mass(model: MusculoskeletalModel) -> list[str]:
+    """Bodies that should weigh something: that of the other side does, or markers lie on them.
+
+    Others without mass are frames between joints, which models have for good reasons.
+    """
+    masses = {body.name: body.mass for body in model.bodies}
+    marked = {marker.body for marker in model.markers}
+    return [
+        name
+        for name, mass in masses.items()
+        if mass <= LEAST_MASS and (name in marked or masses.get(other_side(name) or "", 0.0) > LEAST_MASS)
+    ]
 
 
 def unmeasured_contacts(times: Floats, forces: Floats, weight: float) -> list[tuple[int, int]]:

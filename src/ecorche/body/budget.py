@@ -71,6 +71,10 @@ class MuscleBudget:
         pixels = self._lift / (away[:, None] * self._pixel * self.coarseness)
         return smooth_step(pixels - 1.0)
 
+    def begin_anew(self) -> None:
+        """The next frame is another time or another view: nothing fades into it."""
+        self._gain = None
+
     def step(self, distance: npt.ArrayLike, elapsed: float, taken: float | None = None) -> Floats:
         """The gains of the next frame, (n, muscles).
 
@@ -79,10 +83,14 @@ class MuscleBudget:
             elapsed: Seconds since the last frame.
             taken: Seconds that evaluating the last frame took; needed where the budget has a time.
         """
+        away = np.asarray(distance, np.float64)
+        for what, values in (("distance", away), ("time", np.array([elapsed, taken or 0.0]))):
+            if not (np.isfinite(values).all() and (values >= 0.0).all()):
+                raise EcorcheError(f"a {what} of {values.min():g} is none", remedy="Give numbers from 0 on")
         if self._seconds is not None and taken is not None:
             pace = (max(taken, 1e-9) / self._seconds) ** _EASING
             self.coarseness = float(np.clip(self.coarseness * pace, 1.0, COARSEST))
-        wanted = self.wanted(distance)
+        wanted = self.wanted(away)
         if self._gain is None or self._gain.shape != wanted.shape:
             self._gain = wanted
         else:

@@ -133,7 +133,18 @@ class CrowdFrames:
         return most
 
     def frame(self, time: float) -> list[Seen]:
-        """All members at a time [s], not before that of the frame before; its arrays are written anew."""
+        """All members at a time [s]; its arrays are written anew.
+
+        Where time goes back, as when a loop begins again, muscles and details are those of a first frame.
+        """
+        if not np.isfinite(time):
+            raise EcorcheError(f"{time} is no time", where="crowd", remedy="Give seconds")
+        if self._before is not None and time < self._before:
+            for choice, budget in zip(self._choices, self._budgets, strict=True):
+                choice.begin_anew()
+                if budget is not None:
+                    budget.begin_anew()
+            self._before = None
         elapsed = 0.0 if self._before is None else time - self._before
         there, all_of_them, seen = 0, 0, []
         started = clock.perf_counter()
@@ -185,10 +196,15 @@ class CrowdFrames:
         return members[np.argsort(self.distance(members, 0.0), kind="stable")]
 
 
-def moments(seconds: float, rate: float) -> Floats:
-    """The times of frames, so many a second, for so long [s]; one frame at least."""
+def require_seconds(seconds: float) -> None:
+    """Refuse a length of time that no picture is made of [s]."""
     if not 0.0 < seconds <= 3600.0:
         raise EcorcheError(f"{seconds:g} seconds are asked for", where="seconds", remedy="Give 0.05 to 3600")
+
+
+def moments(seconds: float, rate: float) -> Floats:
+    """The times of frames, so many a second, for so long [s]; one frame at least."""
+    require_seconds(seconds)
     if not 1.0 <= rate <= 240.0:
         raise EcorcheError(f"{rate:g} frames a second are asked for", where="rate", remedy="Give 1 to 240")
     return np.arange(max(1, round(seconds * rate))) / rate

@@ -28,6 +28,10 @@ class DetailChoice:
         self._borders = np.asarray(beyond, np.float64)
         self._level: Ints | None = None
 
+    def begin_anew(self) -> None:
+        """The next frame is another time or another view: it goes by distance alone."""
+        self._level = None
+
     def step(self, distance: Floats) -> Ints:
         """The level of each member so far from the camera [m] (n,), (n,)."""
         level = np.searchsorted(self._borders, distance, side="right").astype(np.int64)

@@ -7,6 +7,7 @@ another, their vertices side by side. Both ways give the same bits, which are th
 from __future__ import annotations
 
 from itertools import pairwise
+from threading import Lock
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +16,7 @@ from numba import get_num_threads
 from ecorche.base.lanes import WIDTH, rows_of_lanes
 from ecorche.body.budget import muscle_lift
 from ecorche.body.evaluate import Pose, posed_points
+from ecorche.body.instance_evaluator import require_output
 from ecorche.body.instance_joints import InstanceJoints
 from ecorche.body.instance_spindles import InstanceSpindles
 from ecorche.body.vertex_program import VertexProgram
@@ -35,6 +37,8 @@ _NOTHING, _NONE_SHOWN = rows_of_lanes((1,)), np.zeros(0, np.bool_)
 class Evaluator:
     """A body ready to be evaluated as many instances, frame after frame, without fresh memory.
 
+    Threads may share it, but wait for each other: what is kept between frames is one's at a time.
+
     Args:
         program: The body's vertex program.
 
@@ -43,7 +47,7 @@ class Evaluator:
     """
 
     def __init__(self, program: VertexProgram) -> None:
-        self.program, self._body = program, program.body
+        self.program, self._body, self._one_at_a_time = program, program.body, Lock()
         self._joints = InstanceJoints(program)
         self._spindles: InstanceSpindles | None = None
         if program.body.muscles is not None:
@@ -97,9 +101,27 @@ class Evaluator:
                 f"matrices of shape {moved.shape} are no instances of {program.joint_count} joints",
                 remedy=f"Give shape (instances, {program.joint_count}, 4, 4), one instance or more",
             )
-        self._require_room(points, (count, len(program.points), 3), "positions")
+        if not np.isfinite(moved).all():
+            instance = int(np.argmin(np.isfinite(moved).reshape(count, -1).all(axis=1)))
+            raise EcorcheError(
+                f"the joints of instance {instance} are not all numbers", remedy="Check its pose"
+            )
+        require_output(points, (count, len(program.points), 3), "positions")
         if normals is not None:
-            self._require_room(normals, (count, len(program.places.vertices), 3), "normals")
+            require_output(normals, (count, len(program.places.vertices), 3), "normals")
+        with self._one_at_a_time:
+            self._apply(moved, activation, points, normals, gain, muscles)
+
+    def _apply(
+        self,
+        moved: Floats,
+        activation: npt.ArrayLike | None,
+        points: Points,
+        normals: Points | None,
+        gain: npt.ArrayLike | None,
+        muscles: bool,
+    ) -> None:
+        program, count = self.program, len(moved)
         if self._told.shape[1] != count:
             self._told = np.empty((2, count, program.muscle_count))
         active = program.of_muscles(activation, 0.0, count, "activations", self._told[0])
@@ -193,13 +215,6 @@ class Evaluator:
         raise EcorcheError(
             "its muscles cannot be posed so", where=f"instance {lane}", remedy="Check the pose"
         )
-
-    def _require_room(self, array: Points, shape: tuple[int, ...], what: str) -> None:
-        if array.shape != shape or array.dtype != np.float32 or not array.flags.c_contiguous:
-            raise EcorcheError(
-                f"the array for {what} is {array.dtype} of shape {array.shape}",
-                remedy=f"Give C-contiguous float32 of shape {shape}",
-            )
 
 
 def _instance_skin(program: VertexProgram, spindles: InstanceSpindles | None) -> InstanceSkin:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 FILMS, USD = (".mp4", ".gif"), (".usd", ".usda", ".usdc", ".usdz")
 OF_PICTURES = "--no-fade --view --camera --size --device"
+OF_FILMS = "--seconds --rate"
 OF_USD = "--influences --joints-per-muscle --no-instances"
 FEWER = "Give fewer, or a character with fewer vertices"
 
@@ -104,13 +105,17 @@ def crowd(
         refuse_unused(context, OF_PICTURES, "a USD file has no picture for it", "Leave it out")
     else:
         refuse_unused(context, OF_USD, "is of a USD file", "Leave it out, or write .usdc")
+    if suffix == ".png":
+        of_films = OF_FILMS if sheet is None else "--rate"
+        refuse_unused(context, of_films, "is of a film", "Leave it out, or write .mp4")
     if count < 1:
         raise EcorcheError(f"a crowd of {count} is none", where="--count", remedy="Give 1 or more")
     require_folder(output)
     pixels = None if size is None else picture_size(size)
     files = [_lod_file(text) for text in lod]
     character, own = read_rigged(rig)
-    require_not_read(output, character, *(file for file, _ in files))
+    read_too = [rig, *(file for file, _ in files), *(motions.iterdir() if motions.is_dir() else ())]
+    require_not_read(output, character, *read_too)
     if suffix not in USD and not lod:
         # with coarser meshes it is told later, when it is known how many are far away
         vertices = sum(mesh.mesh.vertex_count for mesh in character.meshes)

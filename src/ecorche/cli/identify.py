@@ -83,7 +83,7 @@ def identify(
     """
     import os
 
-    from ecorche.base.files import require_folder
+    from ecorche.base.files import require_folder, require_not_input
     from ecorche.biomech.fit_memory import FitMemory
     from ecorche.biomech.identification import Options
     from ecorche.biomech.identification import identify as identify_muscles
@@ -94,9 +94,11 @@ def identify(
     from ecorche.document.identified_spec import read_identified, write_identified
 
     _require_said(output, report, apply, size)
+    inputs = (subject, markers, coordinates, forces, activations, motion, skins, apply)
     for file in (output, report):
         if file is not None:
             require_folder(file)
+            require_not_input(file, *inputs, *(one.rpartition("=")[2] for one in skin))
     if subject.suffix.lower() == ".ecorche":
         refuse_unused(context, OF_A_MODEL, "a rig has no use for it", "Leave it out")
         given = _of_rig(subject, motion, clip, skin, skins, frames, activation, 1e-3 * fat)
@@ -165,6 +167,11 @@ def _require_said(output: Path | None, report: Path | None, apply: Path | None, 
         raise EcorcheError(
             "only muscles identified before have a size", where="--size", remedy="Give --apply"
         )
+    for file, suffixes in ((output, (".json",)), (report, (".html", ".htm"))):
+        if file is not None and file.suffix.lower() not in suffixes:
+            raise EcorcheError(
+                f"{file.suffix!r} is not {suffixes[0]}", where=file, remedy=f"Name it {suffixes[0]}"
+            )
     named = {path.resolve() for path in (output, report, apply) if path is not None}
     if len(named) < sum(path is not None for path in (output, report, apply)):
         raise EcorcheError("one file is named twice", remedy="Give each a name of its own")

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
     Floats = npt.NDArray[np.float64]
 
+PUSH = 1e-3
+"""Tensions below zero by more than this are no rounding [N]."""
 TOO_LARGE = 20.0
 """Markers that spread over so many times the length of the body are in another unit."""
 
@@ -74,7 +76,9 @@ def of_model(
 
     model, table = read_model(path), read_table(coordinates)
     q, notes = some_poses_from_columns(model, table.columns, degrees=table.degrees, where=table.source)
-    when, tensions, told = _tensions(model, forces, activations)
+    when, tensions, told = _tensions(
+        model, forces, activations, (float(table.times[0]), float(table.times[-1]))
+    )
     begins, ends = max(table.times[0], when[0]) - 1e-6, min(table.times[-1], when[-1]) + 1e-6
     common = (recorded.times >= begins) & (recorded.times <= ends)
     if not common.any():
@@ -164,7 +168,10 @@ def of_rig(
 
 
 def _tensions(
-    model: MusculoskeletalModel, forces: Path | None, activations: Path | None
+    model: MusculoskeletalModel,
+    forces: Path | None,
+    activations: Path | None,
+    span: tuple[float, float],
 ) -> tuple[Floats, dict[str, Floats], list[str]]:
     """Times [s], tensions by muscle [N], and what was done."""
     import numpy as np
@@ -189,17 +196,23 @@ def _tensions(
                     where=forces,
                     remedy="Fill the gap first, or leave these rows out",
                 )
+            if (columns[name] < -PUSH).any():
+                row = int(np.argmin(columns[name]))
+                raise MotionError(
+                    f"{name!r} pushes, by {-columns[name][row]:g} N in row {row + 1}: muscles pull",
+                    where=forces,
+                    remedy="Turn the sign of tensions: what pulls is above zero",
+                )
         return table.times, {name: columns[name] for name in known}, []
-    from ecorche.io.activation import read_activation
+    from ecorche.cli.recordings import read_model_activation
 
     assert activations is not None
-    curves = read_activation(activations)
-    times = np.unique(np.concatenate([when for when, _ in curves.values()]))
     strength = {muscle.name: muscle.max_force for muscle in model.muscles}
-    pulls = {
-        name: strength[name] * np.interp(times, *curve) for name, curve in curves.items() if name in strength
-    }
-    return times, pulls, ["tensions are activations times the greatest force: length and speed are left out"]
+    curves, notes = read_model_activation(activations, [*strength], *span)
+    times = np.unique(np.concatenate([when for when, _ in curves.values()]))
+    pulls = {name: strength[name] * np.interp(times, *curve) for name, curve in curves.items()}
+    notes.append("tensions are activations times the greatest force: length and speed are left out")
+    return times, pulls, notes
 
 
 def _same_times(wanted: Floats, known: Floats) -> bool:

@@ -141,23 +141,24 @@ def model_results(
                 "there is nothing to put on muscles", where="--muscle-map", remedy="Give --activations FILE"
             )
         return ModelResults(motion, mapping, None, notes)
-    source, told = _activation(activations, muscle_map, read, subject, others)
+    span = float(table.times[0]), float(table.times[-1])
+    source, told = _activation(activations, span, muscle_map, read, subject, others)
     return ModelResults(motion, mapping, source, (*notes, *told))
 
 
 def _activation(
     path: Path,
+    span: tuple[float, float],
     by_hand: Path | None,
     model: MusculoskeletalModel,
     subject: Subject,
     others: Literal["rig", "rest"],
 ) -> tuple[ActivationSource, tuple[str, ...]]:
     """Activations of a model's muscles as those of a rig's."""
-    from ecorche.base.names import suggestion
     from ecorche.biomech.muscle_map import map_muscles, read_muscle_map
     from ecorche.body.muscles import rig_activation
     from ecorche.cli.activation import all_muscles
-    from ecorche.io.activation import read_activation
+    from ecorche.cli.recordings import read_model_activation
     from ecorche.muscles.activation import Constant, Curves
     from ecorche.muscles.keyed_activation import KeyedActivation
 
@@ -167,13 +168,8 @@ def _activation(
             where="--activations",
             remedy="Make a rig first: ecorche rig CHARACTER, and give the .ecorche file",
         )
-    given = read_activation(path)
     strength = {muscle.name: muscle.max_force for muscle in model.muscles}
-    unknown = [name for name in given if name not in strength]
-    if unknown:
-        raise EcorcheError(
-            f"the model has no muscle {unknown[0]!r}", where=path, remedy=suggestion(unknown[0], strength)
-        )
+    given, about_file = read_model_activation(path, [*strength], *span)
     muscles = all_muscles(subject)
     places, told = _places(model, list(given), subject)
     found = map_muscles(
@@ -193,12 +189,13 @@ def _activation(
     import numpy as np
 
     times = np.unique(np.concatenate([when for when, _ in given.values()]))
+    # means of shares are shares, but for rounding
     active = np.clip(found.activation(Curves(list(given.values()), "linear").at(times)), 0.0, 1.0)
     curves = {name: (times, active[:, k]) for k, name in enumerate(found.rig) if found.matched[k]}
     rest = Constant(np.zeros(len(muscles)))
     alone = rest if others == "rest" else rig_activation(subject.character, subject.rig, muscles)
     about = found.notes("rest" if others == "rest" else "follow the joints")
-    return KeyedActivation(muscles, curves, alone), (*about, *told)
+    return KeyedActivation(muscles, curves, alone), (*about_file, *about, *told)
 
 
 def _places(

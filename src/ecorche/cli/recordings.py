@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from ecorche.base.names import listed, nearest, suggestion
 from ecorche.errors import EcorcheError
 
 if TYPE_CHECKING:
@@ -15,6 +16,10 @@ if TYPE_CHECKING:
     from ecorche.base.recordings import ForceRecording, MarkerRecording
 
     Floats = npt.NDArray[np.float64]
+
+
+LATE = 0.05
+"""Activations that begin later than the motion, or end earlier, by so many seconds are told."""
 
 
 class MeasuredActivation(NamedTuple):
@@ -53,19 +58,68 @@ def read_markers(path: Path, up: str, start: float | None, end: float | None) ->
     return markers
 
 
-def read_ground_forces(path: Path, up: str = "y") -> tuple[ForceRecording, ...]:
-    """Forces of OpenSim's .xml of external loads or of the plates of a .c3d file, +Y up."""
+def read_model_activation(
+    path: Path, muscles: Sequence[str], first: float, last: float
+) -> tuple[dict[str, tuple[Floats, Floats]], list[str]]:
+    """Times [s] and activations by muscle of a .sto or .csv file, for a motion of some seconds, and notes.
+
+    OpenSim writes reserves and residuals into the same file: what is no muscle is left out, and told.
+    """
+    from ecorche.io.activation import read_activation
+
+    columns = read_activation(path, set(muscles))
+    curves = {name: curve for name, curve in columns.items() if name in set(muscles)}
+    others, absent = [name for name in columns if name not in curves], set(muscles) - curves.keys()
+    for name in others:
+        meant = nearest(name, absent, alike=0.8)
+        if meant is not None or not curves:
+            raise EcorcheError(
+                f"the model has no muscle {name!r}", where=path, remedy=suggestion(name, absent)
+            )
+    notes = []
+    if others:
+        notes.append(f"no muscles of the model, and left out of {path.name}: {listed(others, 4)}")
+    begins = min(float(times[0]) for times, _ in curves.values())
+    ends = max(float(times[-1]) for times, _ in curves.values())
+    spans = f"its activations run from {begins:g} to {ends:g} s, the motion from {first:g} to {last:g} s"
+    if begins > last or ends < first:
+        raise EcorcheError(spans, where=path, remedy="Give activations of the same recording")
+    if begins > first + LATE or ends < last - LATE:
+        notes.append(f"{spans}: outside of theirs the first and last of {path.name} are held")
+    return curves, notes
+
+
+class GroundForces(NamedTuple):
+    """Measured forces, +Y up.
+
+    Attributes:
+        forces: Those that act.
+        notes: What a person should know.
+        files: All that were read.
+    """
+
+    forces: tuple[ForceRecording, ...]
+    notes: tuple[str, ...]
+    files: tuple[Path, ...]
+
+
+def read_ground_forces(path: Path | None, up: str = "y") -> GroundForces:
+    """Forces of OpenSim's .xml of external loads or of the plates of a .c3d file; none of no file."""
     from ecorche.base.recordings import Y_UP_FROM_Z_UP
 
+    if path is None:
+        return GroundForces((), (), ())
     if path.suffix.lower() == ".xml":
         from ecorche.io.external_loads import read_external_loads
 
-        return read_external_loads(path)
+        forces, notes, data = read_external_loads(path)
+        return GroundForces(forces, notes, (path, data))
     if path.suffix.lower() == ".c3d":
         from ecorche.io.c3d import read_c3d
 
         plates = read_c3d(path).plates
-        return tuple(one.turned(Y_UP_FROM_Z_UP) if up == "z" else one for one in plates)
+        turned = tuple(one.turned(Y_UP_FROM_Z_UP) if up == "z" else one for one in plates)
+        return GroundForces(turned, (), (path,))
     if path.suffix.lower() in (".mot", ".sto"):
         raise EcorcheError(
             "does not say which of its columns push which body",

@@ -81,13 +81,13 @@ def report(
     if not results.is_dir():
         raise EcorcheError("is no folder", where=results, remedy="Make one: ecorche solve MODEL -o FOLDER")
     read = read_model(model)
-    ground = () if forces is None else read_ground_forces(forces, up)
+    ground, about_forces, _ = read_ground_forces(forces, up)
     first, last = _span(results)
     events = gait_events(ground, threshold)
     cycle = None if seconds else gait_cycle(events, first, last)
     times = np.linspace(*((first, last) if cycle is None else (cycle.start, cycle.end)), SAMPLES)
     measured: dict[str, Floats] = {}
-    notes: list[str] = []
+    notes = [*about_forces]
     names = [muscle.name for muscle in read.muscles]
     if emg is not None and emg_table is not None:
         found = read_measured_activation(emg, emg_table, names, times)
@@ -185,7 +185,7 @@ def _tables(
 
     from ecorche.biomech.coordinate_tables import some_poses_from_columns
     from ecorche.biomech.result_panels import ResultTables
-    from ecorche.io.activation import read_activation
+    from ecorche.cli.recordings import read_model_activation
     from ecorche.io.opensim_storage import read_table
 
     def optional(name: str, ending: str) -> dict[str, Floats]:
@@ -203,7 +203,10 @@ def _tables(
     moved = read_table(folder / "coordinates.sto")
     poses, notes = some_poses_from_columns(model, moved.columns, degrees=moved.degrees, where=moved.source)
     q = np.stack([np.interp(times, moved.times, column) for column in poses.T], axis=1)
-    active = {n: np.interp(times, *keys) for n, keys in read_activation(folder / "activations.sto").items()}
+    curves, _ = read_model_activation(
+        folder / "activations.sto", [m.name for m in model.muscles], float(times[0]), float(times[-1])
+    )
+    active = {name: np.interp(times, *keys) for name, keys in curves.items()}
     errors = optional("marker_errors.sto", "")
     return (
         ResultTables(

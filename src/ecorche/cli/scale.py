@@ -25,6 +25,7 @@ def scale(
     up: str = typer.Option("y", help="The axis of the recording that points up: y or z."),
 ) -> None:
     """Scale a model to its subject: segments by marker distances, muscles, masses and markers with them."""
+    from ecorche.base.files import require_not_input
     from ecorche.biomech.model import upright_from
     from ecorche.biomech.read_model import MUJOCO, OPENSIM, read_model
     from ecorche.cli import marker_places as given
@@ -39,6 +40,7 @@ def scale(
                 where=file,
                 remedy=f"Give one of {', '.join((*OPENSIM, *MUJOCO) if file is model else kinds)}",
             )
+    require_not_input(output, model, static, marker_places)
     markers = read_markers(static, up, start, end)
     places, told = given.marker_places(model, marker_places)
     if kinds == OPENSIM:

@@ -72,6 +72,7 @@ def solve(
     """Find poses, joint moments and the work of every muscle, and write them as OpenSim reads them."""
     import numpy as np
 
+    from ecorche.base.files import require_not_input
     from ecorche.biomech.inverse_kinematics import inverse_kinematics
     from ecorche.biomech.marker_labels import wrong_labels
     from ecorche.biomech.misfit import FAR_FROM_POSED, require_near
@@ -95,10 +96,14 @@ def solve(
         refuse_unused(context, "--power", "--cost tension has no activations", "Leave out one of the two")
     places, about_places = given.marker_places(model, marker_places)
     read = read_model(model, places)
-    told: list[str] = [*read.notes, *about_places]
+    ground, about_forces, of_forces = read_ground_forces(forces, up)
+    for name in (*FILES, MARKER_ERRORS):
+        require_not_input(
+            output / name, model, marker_places, markers, coordinates, emg, emg_table, *of_forces
+        )
+    told: list[str] = [*read.notes, *about_places, *about_forces]
     motion: MarkerMotion | None = None
     from_upright = upright_from(read).T
-    ground = () if forces is None else read_ground_forces(forces, up)
     ground = tuple(one.turned(from_upright) for one in ground)
     if markers is not None:
         recorded = read_markers(markers, up, start, end).turned(from_upright)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ecorche.base.files import require_file
-from ecorche.errors import DocumentError, MotionError, ReadError, WriteError
+from ecorche.base.files import require_file, require_not_input
+from ecorche.errors import DocumentError, MotionError, ReadError
 
 if TYPE_CHECKING:
     from ecorche.body.character import Character
@@ -81,11 +81,7 @@ def figure_subject() -> Subject:
 
 def require_not_read(output: Path, character: Character, *others: Path | None) -> None:
     """Refuse to write over a file the command reads: a rig's character would be lost, and the rig with it."""
-    for read in (Path(character.source) if character.source else None, *others):
-        if read is not None and output.exists() and read.exists() and output.samefile(read):
-            raise WriteError(
-                "would be written over, and is read", where=output, remedy="Give another name with -o"
-            )
+    require_not_input(output, character.source or None, *others)
 
 
 def read_rig_and_character(path: Path) -> tuple[Rig, Character]:

@@ -124,7 +124,7 @@ class ImplicitSprings:
             raise EcorcheError(
                 f"the springs fly apart with steps of {1e3 * h:.2f} ms",
                 where=springs.where,
-                remedy="Take shorter steps",
+                remedy="Take shorter steps or more damping; a push that is far too strong does it as well",
             )
 
 

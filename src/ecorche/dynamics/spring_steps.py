@@ -138,7 +138,7 @@ class SpringSteps:
             raise EcorcheError(
                 f"the springs fly apart with steps of {1e6 * fixed[0]:.0f} µs",
                 where=self.springs.where,
-                remedy="Take shorter steps, or less stiff springs",
+                remedy="Take shorter steps or more damping; a push that is far too strong does it as well",
             )
         self.offsets, self.velocities, self.accelerations = state
         return count

@@ -9,11 +9,14 @@ import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from threading import Lock
 from types import ModuleType
 from typing import Any
 
 from ecorche.errors import EcorcheError, MissingPackageError
 
+_shared: Any = None
+_opening = Lock()
 DRIVER = "Install a driver for Vulkan (Debian, Ubuntu: sudo apt-get install mesa-vulkan-drivers libvulkan1)"
 """What to do where no device is found; Mesa's drivers have one that runs on any processor, lavapipe."""
 
@@ -52,6 +55,27 @@ def open_device(name: str | None = None) -> Any:
         )
     with told_in_words("a device could not be opened"):
         return min(chosen, key=_slowness).request_device_sync(label="ecorche")
+
+
+def shared_device() -> Any:
+    """The fastest device, one for the whole process: each keeps some 20 MB that are never given back.
+
+    Where it was lost, as when a driver starts anew, another one is opened.
+    """
+    global _shared
+    with _opening:
+        if _shared is None or _is_lost(_shared):
+            _shared = open_device()
+        return _shared
+
+
+def _is_lost(device: Any) -> bool:
+    wgpu = require_wgpu()
+    try:
+        device.create_buffer(size=16, usage=wgpu.BufferUsage.COPY_DST).destroy()
+    except (wgpu.GPUError, RuntimeError):
+        return True
+    return False
 
 
 @contextmanager

@@ -7,16 +7,18 @@ larger than the device takes they are split; what cannot fit at all is refused.
 
 from __future__ import annotations
 
+from threading import RLock
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from ecorche.body.instance_evaluator import require_output
 from ecorche.body.payload import packed_payload, payload_type
 from ecorche.body.vertex_program import VertexProgram
 from ecorche.errors import EcorcheError
 from ecorche.gpu.chunk import Chunk, InstanceBuffers, bytes_each, upload_constants
-from ecorche.gpu.device import open_device, told_in_words
+from ecorche.gpu.device import shared_device, told_in_words
 from ecorche.gpu.device_plan import device_plan
 from ecorche.gpu.pipelines import compiled_modules
 from ecorche.gpu.shaders import WORKGROUP
@@ -32,9 +34,11 @@ FLAT = 1e-5
 class GpuEvaluator:
     """A vertex program on a device, ready to be played frame after frame.
 
+    Threads may share it, but wait for each other.
+
     Args:
         program: Of the character.
-        device: A ``wgpu.GPUDevice``; None opens the fastest there is.
+        device: A ``wgpu.GPUDevice``; None takes the fastest there is, which all such evaluators share.
         capacity: How many instances there is room for.
         largest_buffer: Bytes that a buffer may have; None is as much as the device takes.
     """
@@ -54,7 +58,8 @@ class GpuEvaluator:
         self._where = program.body.character.source or program.body.character.name
         self._kind = payload_type(program.joint_count, program.muscle_count)
         self._largest = program.body.bulge(np.ones(program.muscle_count))
-        device = open_device() if device is None else device
+        self._one_at_a_time = RLock()
+        device = shared_device() if device is None else device
         together = self._instances_together(device, largest_buffer)
         modules = compiled_modules(device, self._plan.told)
         with told_in_words("the character could not be uploaded"):
@@ -107,11 +112,16 @@ class GpuEvaluator:
         count = len(difference)
         active = self.program.of_muscles(activation, 0.0, count, "activations")
         shown = self.program.of_muscles(gain if muscles else 0.0, 1.0, count, "gains")
-        self._require_output(points, "points", (count, len(self.program.points), 3))
-        self._require_output(normals, "normals", (count, len(self.program.places.vertices), 3))
+        for out, what, vertices in (
+            (points, "positions", self.program.points),
+            (normals, "normals", self.program.places.vertices),
+        ):
+            if out is not None:
+                require_output(out, (count, len(vertices), 3), what, self._where)
         bulge = bulge_from_activation(active, self._largest)
-        self.play(packed_payload(difference, bulge, shown), shaded=normals is not None)
-        self._fetch(points, normals)
+        with self._one_at_a_time:
+            self.play(packed_payload(difference, bulge, shown), shaded=normals is not None)
+            self._fetch(points, normals)
 
     def play(self, payload: npt.NDArray[Any], *, shaded: bool = True) -> None:
         """Play one frame of n instances, (n,) of `payload_type`, and leave the result on the device.
@@ -120,20 +130,21 @@ class GpuEvaluator:
         """
         self._require_payload(payload)
         payload = np.ascontiguousarray(payload)
-        with told_in_words("the frame could not be played"):
+        with self._one_at_a_time, told_in_words("the frame could not be played"):
             for chunk in self._chunks:
                 part = payload[chunk.buffers.first : chunk.buffers.first + chunk.buffers.count]
                 if len(part):
                     chunk.play(part, shaded=shaded)
-        self._played = len(payload)
+            self._played = len(payload)
 
     def read(self) -> tuple[Points, Points]:
         """Positions [m] (n, vertices, 3) and unit normals (n, places, 3) of the frame played last."""
         if not self._played:
             raise EcorcheError("no frame has been played yet", where=self._where, remedy="Call `play` first")
-        points = np.empty((self._played, len(self.program.points), 3), np.float32)
-        normals = np.empty((self._played, len(self.program.places.vertices), 3), np.float32)
-        self._fetch(points, normals)
+        with self._one_at_a_time:
+            points = np.empty((self._played, len(self.program.points), 3), np.float32)
+            normals = np.empty((self._played, len(self.program.places.vertices), 3), np.float32)
+            self._fetch(points, normals)
         return points, normals
 
     def _fetch(self, points: Points | None, normals: Points | None) -> None:
@@ -169,15 +180,6 @@ class GpuEvaluator:
             )
         fitting: int = largest // max(each.values())
         return min(fitting, int(limits["max-compute-workgroups-per-dimension"]))
-
-    def _require_output(self, out: Points | None, what: str, shape: tuple[int, ...]) -> None:
-        if out is None or (out.shape == shape and out.dtype == np.float32 and out.flags.c_contiguous):
-            return
-        raise EcorcheError(
-            f"the array for {what} is {out.dtype} of shape {out.shape}",
-            where=self._where,
-            remedy=f"Give C-contiguous float32 of shape {shape}",
-        )
 
     def _require_payload(self, payload: npt.NDArray[Any]) -> None:
         """A shader does not look what it is given: what cannot be is refused here."""

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import csv
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -33,11 +33,23 @@ from ecorche.muscles.keyed_activation import Keys
 Floats = npt.NDArray[np.float64]
 
 
-def read_activation(path: str | os.PathLike[str]) -> dict[str, tuple[Floats, Floats]]:
-    """Times [s] and activations 0 to 1, both (keys,), by the name of the column."""
+ROUNDING = 1e-6
+"""So far outside of 0 to 1 solvers leave activations that are on the border; they are put on it."""
+
+
+def read_activation(
+    path: str | os.PathLike[str], muscles: Collection[str] | None = None
+) -> dict[str, tuple[Floats, Floats]]:
+    """Times [s] and activations 0 to 1, both (keys,), by the name of the column.
+
+    Args:
+        path: A ``.csv`` or ``.sto`` file.
+        muscles: Names of columns that are muscles; None takes all for muscles. Others, such as reserves and
+            residuals that OpenSim writes beside them, may have any value.
+    """
     path = require_file(path)
     if path.suffix.lower() == ".sto":
-        return _of_storage(path)
+        return _of_storage(path, muscles)
     names, rows = _csv_table(path)
     keys: dict[str, tuple[list[float], list[float]]] = {name: ([], []) for name in names}
     for number, row in rows:
@@ -46,7 +58,8 @@ def read_activation(path: str | os.PathLike[str]) -> dict[str, tuple[Floats, Flo
             if cell.strip():
                 where = f"{path}, row {number}, column {name!r}"
                 value = _number(cell, where)
-                _require_share(value, where)
+                if muscles is None or name in muscles:
+                    value = _share(value, where)
                 if keys[name][0] and time <= keys[name][0][-1]:
                     raise ReadError(
                         "times do not rise", where=f"{path}, row {number}", remedy="Sort the rows by time"
@@ -99,13 +112,16 @@ def write_activation(
         writer.writerows([time, *(column.get(time, "") for column in cells)] for time in times.tolist())
 
 
-def _of_storage(path: Path) -> dict[str, tuple[Floats, Floats]]:
+def _of_storage(path: Path, muscles: Collection[str] | None) -> dict[str, tuple[Floats, Floats]]:
     times, columns = read_storage(path)
     for name, values in columns.items():
-        outside = ~((values >= 0.0) & (values <= 1.0))
+        if muscles is not None and name not in muscles:
+            continue
+        outside = ~((values >= -ROUNDING) & (values <= 1.0 + ROUNDING))
         if outside.any():
             row = int(np.argmax(outside))
-            _require_share(float(values[row]), f"{path}, {times[row]:g} s, column {name!r}")
+            _share(float(values[row]), f"{path}, {times[row]:g} s, column {name!r}")
+        columns[name] = values.clip(0.0, 1.0)
     return {name: (times, values) for name, values in columns.items()}
 
 
@@ -137,13 +153,14 @@ def _csv_table(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
     return names, rows[1:]
 
 
-def _require_share(value: float, where: str) -> None:
-    if not 0.0 <= value <= 1.0:
+def _share(value: float, where: str) -> float:
+    if not -ROUNDING <= value <= 1.0 + ROUNDING:
         raise ReadError(
             f"the activation {value:g} is not between 0 and 1",
             where=where,
             remedy="Give shares of full activation, not percent or newtons",
         )
+    return min(max(value, 0.0), 1.0)
 
 
 def _number(text: str, where: str) -> float:

@@ -6,7 +6,8 @@
         <point_identifier>ground_force_r_p</point_identifier>
         <torque_identifier>ground_torque_r_</torque_identifier>
 
-Newtons, metres and newton metres, in the ground's frame. A frame without contact is a force of zero.
+Newtons, metres and newton metres, in the ground's frame. A frame without contact is a force of zero. Forces
+that are switched off, ``<appliesForce>false`` (before OpenSim 4 ``<isDisabled>true``), are left out.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from __future__ import annotations
 import os
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
+from typing import NamedTuple
 from xml.etree.ElementTree import Element
 
 import numpy as np
@@ -27,9 +29,23 @@ from ecorche.io.opensim_storage import StorageTable, read_table
 Floats = npt.NDArray[np.float64]
 
 
+class ExternalLoads(NamedTuple):
+    """Forces of an XML.
+
+    Attributes:
+        forces: Those that act.
+        notes: Which are switched off.
+        data: The file that their numbers are from.
+    """
+
+    forces: tuple[ForceRecording, ...]
+    notes: tuple[str, ...]
+    data: Path
+
+
 def read_external_loads(
     path: str | os.PathLike[str], data: str | os.PathLike[str] | None = None
-) -> tuple[ForceRecording, ...]:
+) -> ExternalLoads:
     """The forces of an XML; their numbers from the file it names, or from ``data``."""
     path = require_file(path)
     try:
@@ -41,10 +57,22 @@ def read_external_loads(
         raise ReadError("holds no <ExternalLoads>", where=path, remedy="Choose a file of external loads")
     named = Path(data) if data is not None else path.parent / (loads.findtext("datafile") or "").strip()
     table = read_table(named)
-    found = [_force(one, table, f"{path}, force {one.get('name')!r}") for one in loads.iter("ExternalForce")]
-    if not found:
+    all_of_them = list(loads.iter("ExternalForce"))
+    if not all_of_them:
         raise ReadError("holds no <ExternalForce>", where=path, remedy="Add one for each plate")
-    return tuple(found)
+    off = [one.get("name", "") for one in all_of_them if _switched_off(one)]
+    found = [
+        _force(one, table, f"{path}, force {one.get('name')!r}")
+        for one in all_of_them
+        if not _switched_off(one)
+    ]
+    notes = tuple(f"force {name!r} is switched off, and left out" for name in off)
+    return ExternalLoads(tuple(found), notes, named)
+
+
+def _switched_off(one: Element) -> bool:
+    said = [(one.findtext(tag) or "").strip().lower() for tag in ("appliesForce", "isDisabled")]
+    return said[0] == "false" or said[1] == "true"
 
 
 def force_from_table(

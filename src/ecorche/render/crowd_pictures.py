@@ -14,7 +14,7 @@ import numpy.typing as npt
 from ecorche.base.files import require_folder
 from ecorche.base.memory import require_memory
 from ecorche.body.crowd import BYTES_A_VERTEX, Crowd
-from ecorche.body.crowd_frames import CrowdFrames, moments
+from ecorche.body.crowd_frames import CrowdFrames, moments, require_seconds
 from ecorche.body.instance_evaluator import InstanceEvaluator
 from ecorche.body.lod import Level
 from ecorche.body.vertex_program import VertexProgram
@@ -140,6 +140,8 @@ def render_crowd_picture(
 ) -> CrowdTimes:
     """Draw a crowd at a time [s] into a PNG file."""
     path, told = png_path(path), CrowdTimes()
+    if time != 0.0:
+        require_seconds(time)
     (picture,) = shots.pictures(np.array([float(time)]), size, fine=True, told=told)
     save_png(picture, path)
     return told
@@ -156,6 +158,7 @@ def render_crowd_sheet(
 ) -> CrowdTimes:
     """Draw moments of a crowd, evenly spread over so many seconds, side by side into one PNG file."""
     path, told = png_path(path), CrowdTimes()
+    require_seconds(seconds)
     times = np.linspace(0.0, seconds, frames)
     shot = shots.pictures(times, size, fine=True, told=told)
     pictures = list(counted(shot, len(times), progress))
