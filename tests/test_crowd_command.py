@@ -217,6 +217,10 @@ def test_a_folder_gives_all_its_motions_and_names_what_is_none(data: Path, tmp_p
         (("--lod", "stranger.glb@5"), "stranger.glb: it is on another skeleton: it lacks"),
         (("--lod", "far.glb@5", "-o", "c.usdc"), "--lod: a USD file has no camera"),
         (("--time", 1, "-o", "c.mp4"), "--time: is of a picture. Write a .png"),
+        (("--rate", 10), "--rate: is of a film"),
+        (("--seconds", 2), "--seconds: is of a film"),
+        (("--time", "inf"), "inf seconds are asked for"),
+        (("--sheet", 2, "--seconds", -5), "-5 seconds are asked for"),
         (("--size", "90x60", "-o", "c.usdc"), "--size: a USD file has no picture for it"),
         (("--influences", 4, "-o", "c.mp4"), "--influences: is of a USD file"),
         (("--seconds", 0, "-o", "c.mp4"), "0 seconds are asked for"),
@@ -250,6 +254,14 @@ def test_bad_input_is_told(
     told = ecorche("crowd", folder / "man.ecorche", *(v for pair in given.items() for v in pair), code=2)
     assert said in " ".join(told.split())
     assert not [file for file in tmp_path.iterdir() if file.name.startswith((".c", "c."))]
+
+
+def test_a_motion_is_not_written_over(folder: Path, tmp_path: Path, ecorche: Command) -> None:
+    motion = tmp_path / "walk.usdc"
+    motion.write_text("whatever it holds")
+    told = ecorche("crowd", folder / "man.ecorche", "--motions", tmp_path, "-o", motion, code=2)
+    assert "walk.usdc: would be written over, and is read" in " ".join(told.split())
+    assert motion.read_text() == "whatever it holds"
 
 
 def test_a_rig_that_must_be_baked_says_so(folder: Path, tmp_path: Path, ecorche: Command) -> None:

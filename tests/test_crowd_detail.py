@@ -118,6 +118,23 @@ def test_a_budget_of_time_fades_more_and_gives_back(data: Path) -> None:
         MuscleBudget(found.programs[0], seconds=0.0)
 
 
+def test_a_view_that_goes_back_in_time_begins_anew(data: Path) -> None:
+    found, eye = crowd(data), _eye(6.0, 1.5, 9.0)
+    frames, fresh = CrowdFrames(found, eye=eye), CrowdFrames(found, eye=eye)
+    for time in (0.0, 1.0, 0.4):
+        seen = [group.points.copy() for group in frames.frame(time)]
+    for one, other in zip(seen, fresh.frame(0.4), strict=True):
+        assert np.array_equal(one, other.points)
+    with pytest.raises(EcorcheError, match="nan is no time"):
+        frames.frame(float("nan"))
+    budget = MuscleBudget(found.programs[0])
+    gains = budget.step([5.0], 0.0)
+    for distance, elapsed, taken in ((np.nan, 0.1, None), (5.0, -0.1, None), (5.0, 0.1, np.nan)):
+        with pytest.raises(EcorcheError, match=r"is none\. Give numbers from 0 on"):
+            budget.step([distance], elapsed, taken)
+    assert np.array_equal(budget.step([5.0], 0.1), gains)
+
+
 def test_levels_change_late_and_do_not_flicker() -> None:
     choice = DetailChoice([10.0, 30.0])
     assert choice.step(np.array([5.0, 10.1, 31.0])).tolist() == [0, 1, 2]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tracemalloc
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numba
@@ -135,7 +136,26 @@ def test_what_does_not_fit_is_refused(data: Path) -> None:
         evaluator.apply(moved, points=room, gain=1.5)
     with pytest.raises(EcorcheError, match="activation"):
         evaluator.apply(moved, active + 1.0, points=room)
+    fixed = room.copy()
+    fixed.flags.writeable = False
+    with pytest.raises(EcorcheError, match="the array for positions is read-only"):
+        evaluator.apply(moved, active, points=fixed)
     bad = moved.copy()
-    bad[3] = np.nan
-    with pytest.raises(EcorcheError):
+    head = program.body.character.skeleton.index("Head")  # no muscle of these hangs there alone
+    bad[3, head, 0, 3] = np.inf
+    with pytest.raises(EcorcheError, match="the joints of instance 3 are not all numbers"):
         evaluator.apply(bad, active, points=room)
+
+
+def test_threads_may_share_an_evaluator(data: Path) -> None:
+    evaluator, moved, active = instances(data / "human" / "male_slim_cmu_mb.glb", False)
+
+    def four(first: int) -> tuple[Points, Points]:
+        return evaluated(evaluator, moved[first : first + 4], active[first : first + 4])
+
+    expected = [four(first) for first in range(4)]
+    with ThreadPoolExecutor(4) as pool:
+        for _ in range(5):
+            found = list(pool.map(four, range(4)))
+            for one, other in zip(expected, found, strict=True):
+                assert all(a.tobytes() == b.tobytes() for a, b in zip(one, other, strict=True))

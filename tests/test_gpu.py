@@ -16,7 +16,7 @@ from ecorche.body.vertex_program import VertexProgram
 from ecorche.errors import EcorcheError, MissingPackageError
 from ecorche.gpu import device
 from ecorche.gpu.choice import open_evaluator
-from ecorche.gpu.device import device_names, open_device
+from ecorche.gpu.device import device_names, open_device, shared_device
 from ecorche.gpu.evaluator import GpuEvaluator
 from played_people import COUNT, Floats, evaluated, instances
 
@@ -135,8 +135,12 @@ def test_what_does_not_fit_is_refused(data: Path) -> None:
         gpu.apply(np.concatenate([moved, moved[:1]]))
     with pytest.raises(EcorcheError, match=r"activations have shape \(21, 159\)"):
         gpu.apply(moved, active[:, 1:], points=room)
-    with pytest.raises(EcorcheError, match="the array for points is float64"):
+    with pytest.raises(EcorcheError, match="the array for positions is float64"):
         gpu.apply(moved, active, points=room.astype(np.float64))
+    fixed = room.copy()
+    fixed.flags.writeable = False
+    with pytest.raises(EcorcheError, match="the array for positions is read-only"):
+        gpu.apply(moved, active, points=fixed)
     with pytest.raises(EcorcheError, match="activation"):
         gpu.apply(moved, _with(active, 1.2))
     with pytest.raises(EcorcheError, match=r"muscle 1 of instance 2 has the bulge .* and the gain 2"):
@@ -179,6 +183,17 @@ def test_a_device_that_is_lost_is_told(data: Path) -> None:
     own.destroy()
     with pytest.raises(EcorcheError, match=r"the GPU was lost, or refused \(.*\). Make the evaluator anew"):
         evaluated(gpu, moved, active)
+
+
+def test_evaluators_share_a_device_until_it_is_lost(data: Path) -> None:
+    _gpu()
+    evaluator, moved, active = instances(data / SLIM, False)
+    first, second = shared_device(), shared_device()
+    assert first is second
+    first.destroy()
+    assert shared_device() is not first
+    points, _ = evaluated(GpuEvaluator(evaluator.program, capacity=COUNT), moved, active)
+    assert np.isfinite(points).all()
 
 
 def test_bake_on_the_gpu(data: Path, tmp_path: Path, ecorche: Command) -> None:

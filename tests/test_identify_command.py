@@ -186,6 +186,8 @@ def test_bad_input_is_refused_in_words(arm: Path, tmp_path: Path) -> None:
     gap = forces["flexor"].copy()
     gap[7] = np.nan
     write_table(arm / "gap.sto", "Forces", table.times, forces | {"flexor": gap})
+    pushing = {name: -pull for name, pull in forces.items()}
+    write_table(arm / "pushing.sto", "Forces", table.times, pushing)
 
     def changed(option: str, value: object) -> list[object]:
         place = given.index(option) + 1
@@ -202,12 +204,23 @@ def test_bad_input_is_refused_in_words(arm: Path, tmp_path: Path) -> None:
         ([*given, "--activations", arm / "gap.sto"], "how hard muscles pull is said twice"),
         ([*given, "--fat", 500], "none of the 3 muscles could be identified"),
         ([*given, "--skin", "3=x.obj"], "--skin: a model has no use for it"),
+        (changed("--forces", arm / "pushing.sto"), "'flexor' pushes, by"),
         ([*given, "--clip", "walk"], "--clip: a model has no use for it"),
         ([*given, "--size", 2], "Give --apply"),
     ):
         code, said = _run("identify", *arguments, *out)
         assert code == 2, said
         assert message in said
+    shutil.copy(arm / "sway_coordinates.sto", tmp_path / "own.json")  # an input by that name
+    read = changed("--coordinates", tmp_path / "own.json")
+    for asked, message in (
+        ([*read, "-o", tmp_path / "own.json"], "own.json: would be written over, and is read"),
+        ([*given, "-o", tmp_path / "own.trc"], "'.trc' is not .json. Name it .json"),
+    ):
+        code, said = _run("identify", *asked)
+        assert code == 2
+        assert message in said
+    (tmp_path / "own.json").unlink()
     code, said = _run("identify", *given)
     assert code == 2
     assert "where to write the muscles is not said" in said

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -171,6 +172,16 @@ def test_a_model_without_masses_is_refused(arm: MujocoModel) -> None:
     light = MujocoModel(mujoco.MjModel.from_xml_string(arm_mjcf(masses=1e-9)))
     with pytest.raises(EcorcheError, match=r"no body of the model has a mass.*Give its bodies masses"):
         inverse_dynamics(light, np.arange(20) / 100.0, np.zeros((20, 2)))
+
+
+def test_a_segment_that_lacks_its_mass_is_named(opensim: Any, data: Path, tmp_path: Path) -> None:
+    """Markers lie on it, and the other shin has one; frames between joints may weigh nothing."""
+    text = (data / WALKER_FILE).read_text()
+    light = re.sub(r'(<Body name="tibia_r">.*?<mass>)[^<]*', r"\g<1>0", text, count=1, flags=re.DOTALL)
+    (tmp_path / "light.osim").write_text(light)
+    model = OpensimModel(tmp_path / "light.osim")
+    found = inverse_dynamics(model, np.arange(20) / 100.0, np.tile(model.defaults(), (20, 1)))
+    assert found.notes[0] == "'tibia_r': no mass, so moments count nothing for it."
 
 
 def test_a_force_carried_to_other_times_is_the_same_wrench() -> None:

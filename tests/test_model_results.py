@@ -18,7 +18,7 @@ from ecorche.biomech.mujoco_model import MujocoModel
 from ecorche.biomech.read_model import read_model
 from ecorche.cli.main import app
 from ecorche.errors import MotionError, ReadError
-from ecorche.io.opensim_storage import read_table
+from ecorche.io.opensim_storage import read_table, write_storage
 from ecorche.skeleton.naming import recognise
 from ecorche.skeleton.retarget import retarget
 from osim_models import opensim_package
@@ -132,6 +132,9 @@ def test_tables_of_coordinates_in_both_styles_of_names_and_both_units(leg: Mujoc
     np.testing.assert_array_equal(long, short)
     _, told = some_poses_from_columns(leg, rows, degrees=False, where="t")
     assert told[-1] == "'hip' turns by 90 radians: are they degrees?"
+    rows[shift] *= 1000.0
+    _, told = some_poses_from_columns(leg, rows, degrees=True, where="t")
+    assert told[-1] == f"{shift!r} is 600 m from the origin: are they millimetres?"
 
 
 def test_tables_of_other_models_and_with_gaps_are_refused(leg: MujocoModel) -> None:
@@ -175,6 +178,35 @@ def test_bake_puts_published_results_on_a_character(opensim: Any, data: Path, tm
     elbow = skeleton.bind_world[skeleton.index("RightForeArm"), :3, 3]
     bind = person(data / MAN).meshes[0].mesh.points
     assert np.linalg.norm(bind[apart.argmax()] - elbow) < 0.3
+
+
+def test_activations_as_opensims_tools_write_them(opensim: Any, data: Path, tmp_path: Path) -> None:
+    """Reserves beside muscles are set aside, misspelt muscles and other times are not."""
+    rig, out = tmp_path / "man.ecorche", ["--frames", "0-3", "-o", tmp_path / "arm.npz"]
+    assert _run("rig", data / MAN, "-o", rig)[0] == 0
+    solved = ["--model", data / ARM, "--coordinates", data / SOLVED / "arm26_Kinematics_q.sto"]
+    code, told = _run("bake", rig, *solved, "--activations", data / SOLVED / "arm26_controls.sto", *out)
+    assert code == 0, told
+    assert "left out of arm26_controls.sto: 'r_shoulder_elev_reserve', 'r_elbow" in told.replace("\n", " ")
+    assert "6 of 160 muscles show 6 of the model: 6 by name" in told
+    muscles = ["TRIlong", "TRIlat", "TRImed", "BIClong", "BICshort", "BRA"]
+    times = np.linspace(0.0, 1.0, 5)
+
+    def written(names: list[str], times: Any) -> list[object]:
+        write_storage(tmp_path / "a.sto", "a", times, {name: np.full(5, 0.5) for name in names})
+        return ["bake", rig, *solved, "--activations", tmp_path / "a.sto", *out]
+
+    code, told = _run(*written([*muscles[:-1], "BAR"], times))
+    assert code == 0, told  # nothing like a muscle
+    code, told = _run(*written(["TRIlnog", *muscles[1:]], times))
+    assert code == 2
+    assert "the model has no muscle 'TRIlnog'. Did you mean 'TRIlong'?" in told.replace("\n", " ")
+    code, told = _run(*written(muscles, times + 60.0))
+    assert code == 2
+    assert "its activations run from 60 to 61 s, the motion from 0.03 to 0.99 s" in told.replace("\n", " ")
+    code, told = _run(*written(muscles, 0.5 * times))
+    assert code == 0, told
+    assert "the first and last of a.sto are held" in told.replace("\n", " ")
 
 
 @pytest.mark.parametrize(

@@ -208,6 +208,11 @@ def test_the_command_refuses_what_it_cannot_use(
     said = ecorche("scale", model, "--static", data / WALK, "-o", tmp_path / "a.osim", code=2)
     assert "of 41 markers move by more than 10 mm. Choose a recording of somebody who stands still" in said
     assert not (tmp_path / "a.osim").exists()
+    own = tmp_path / "own.osim"
+    own.write_bytes(model.read_bytes())
+    said = ecorche("scale", own, "--static", still, "-o", own, code=2)
+    assert "would be written over, and is read" in said
+    assert own.read_bytes() == model.read_bytes()
 
 
 def test_a_model_that_its_markers_do_not_fit_is_not_written(

@@ -86,6 +86,12 @@ def test_results_hold_no_marker_errors_of_an_earlier_run(tmp_path: Path) -> None
     code, told = _run("solve", tmp_path / "arm.xml", "--coordinates", tmp_path / "held.sto", "-o", solved)
     assert code == 0, told
     assert {path.name for path in solved.iterdir()} == set(FILES)
+    own = solved / "coordinates.sto"
+    before = own.read_bytes()
+    code, told = _run("solve", tmp_path / "arm.xml", "--coordinates", own, "-o", solved)
+    assert code == 2
+    assert "coordinates.sto: would be written over, and is read" in told
+    assert own.read_bytes() == before
 
 
 def test_a_model_without_muscles_is_refused(tmp_path: Path) -> None:

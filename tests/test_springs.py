@@ -225,7 +225,7 @@ def test_the_step_is_stable_and_not_much_shorter_than_it_must_be() -> None:
     usual.advance(still(places, 2000 * usual.step))
     assert springs.energy(places, usual.offsets, usual.velocities) < 0.01 * began
     too_long = struck(springs, places, step=2.2 / np.sqrt(exact))
-    with pytest.raises(EcorcheError, match="fly apart"):
+    with pytest.raises(EcorcheError, match=r"fly apart .*Take shorter steps or more damping"):
         too_long.advance(still(places, 4000 * too_long.step))
 
 

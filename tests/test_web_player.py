@@ -370,6 +370,12 @@ def test_what_cannot_be_exported_is_refused(
     several = ("export", path, "-o", tmp_path / "x.glb", "-m", "a.bvh", "-m", "b.bvh")
     assert "Give one, or several with --web" in ecorche(*several, code=2)
     assert not out.exists()
+    theirs = tmp_path / "theirs"
+    theirs.mkdir()
+    (theirs / "README.md").write_text("of somebody")
+    said = ecorche("export", path, "--web", theirs, code=2)
+    assert "holds a file README.md that is no page's of ours, and would be written over" in said
+    assert (theirs / "README.md").read_text() == "of somebody"
     program = program_of(path)
     with pytest.raises(EcorcheError, match="no clip to play"):
         write_page(out, program, [])

@@ -97,7 +97,7 @@ def crowd(
     from ecorche.body.crowd import BYTES_A_VERTEX, make_crowd
     from ecorche.cli.options import counted, picture_size, refuse_unused, working
     from ecorche.cli.subject import read_rigged, require_not_read
-    from ecorche.io.motion_folder import read_motion_folder
+    from ecorche.io.motion_folder import may_move, read_motion_folder
 
     suffix = output.suffix.lower()
     _refuse_impossible(suffix, output, lod, sheet, moment)
@@ -114,8 +114,8 @@ def crowd(
     pixels = None if size is None else picture_size(size)
     files = [_lod_file(text) for text in lod]
     character, own = read_rigged(rig)
-    read_too = [rig, *(file for file, _ in files), *(motions.iterdir() if motions.is_dir() else ())]
-    require_not_read(output, character, *read_too)
+    moves = (file for file in (motions.iterdir() if motions.is_dir() else ()) if may_move(file))
+    require_not_read(output, character, rig, *(file for file, _ in files), *moves)
     if suffix not in USD and not lod:
         # with coarser meshes it is told later, when it is known how many are far away
         vertices = sum(mesh.mesh.vertex_count for mesh in character.meshes)

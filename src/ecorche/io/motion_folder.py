@@ -45,7 +45,7 @@ def read_motion_folder(folder: Path, skeleton: Skeleton) -> MotionFolder:
             continue
         if path.is_dir():
             skipped.append(f"{path.name}: is a folder")
-        elif not _may_move(path):
+        elif not may_move(path):
             skipped.append(f"{path.name}: files of its kind hold no motion")
         elif path.suffix.lower() in ONE_MOTION:
             motions.append(_only_motion(path, skeleton))
@@ -64,7 +64,8 @@ def read_motion_folder(folder: Path, skeleton: Skeleton) -> MotionFolder:
     return MotionFolder(tuple(motions), tuple(skipped))
 
 
-def _may_move(path: Path) -> bool:
+def may_move(path: Path) -> bool:
+    """Whether files of this kind can hold motion."""
     if path.suffix.lower() not in MODULES:
         return False
     try:

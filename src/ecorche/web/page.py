@@ -31,12 +31,26 @@ def require_page_folder(folder: Path) -> None:
     """Refuse a place where no folder is or can be made, and a package without its player, before any work."""
     if folder.is_dir():
         require_folder(folder / PAGE)
+        _require_ours(folder)
     elif folder.exists():
         raise WriteError("is a file, not a folder", where=folder, remedy="Name a folder")
     else:
         require_folder(folder)
     for name in (PAGE, *LIBRARY):
         _built(name)
+
+
+def _require_ours(folder: Path) -> None:
+    """Refuse to write over files of somebody else; a page that was written before is written anew."""
+    if (folder / LIBRARY[0]).exists():
+        return
+    for name in (PAGE, FIGURE, README, *LIBRARY):
+        if (folder / name).exists():
+            raise WriteError(
+                f"holds a file {name} that is no page's of ours, and would be written over",
+                where=folder,
+                remedy="Name an empty folder, or a new one",
+            )
 
 
 def write_web_page(
