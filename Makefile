@@ -17,7 +17,7 @@ test: $(STAMPS)/python $(STAMPS)/peers $(STAMPS)/web  ## everything the project 
 	@$(MAKE) --no-print-directory -j 2 lint tests
 
 tests: $(STAMPS)/python $(STAMPS)/web
-	$(BIN)/python -m pytest -n 2 --dist worksteal -q
+	$(BIN)/python -m pytest -n 3 --dist loadscope --no-loadscope-reorder -q
 
 lint: $(STAMPS)/python  ## style, types and layers
 	$(BIN)/ruff check .

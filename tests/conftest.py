@@ -23,6 +23,21 @@ settings.load_profile("ecorche")
 ROOT = Path(__file__).resolve().parent.parent
 
 
+FIRST = (
+    "pages", "blender_extension", "studio_muscles", "anatomy_rig", "add_muscles", "studio_page", "studio_files",
+    "extraction_bad_input", "cluster", "studio_motion", "studio_lines", "studio_joints", "studio_files_page",
+    "studio_five_minutes", "laid_skin", "bad_skins", "coupling", "body_springs", "tensions_opensim", "limp_lines",
+    "crowd_command", "found_muscles_inside", "studio", "line_muscle_range", "integrators", "shots", "web_player",
+)  # fmt: skip
+"""Files of tests that take longest: they begin first, so that no worker is left with one at the end."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The order of files; within each, tests stay as they are written."""
+    places = {f"test_{name}": place for place, name in enumerate(FIRST)}
+    items.sort(key=lambda item: places.get(item.path.stem, len(FIRST)))
+
+
 def pytest_collection_finish() -> None:
     """What thousands of tests are described by stays to the end: no search for garbage goes through it."""
     gc.freeze()
