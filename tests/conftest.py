@@ -24,10 +24,11 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 FIRST = (
-    "pages", "blender_extension", "studio_muscles", "anatomy_rig", "add_muscles", "studio_page", "studio_files",
-    "extraction_bad_input", "cluster", "studio_motion", "studio_lines", "studio_joints", "studio_files_page",
-    "studio_five_minutes", "laid_skin", "bad_skins", "coupling", "body_springs", "tensions_opensim", "limp_lines",
-    "crowd_command", "found_muscles_inside", "studio", "line_muscle_range", "integrators", "shots", "web_player",
+    "pages", "blender_extension", "studio_muscles", "anatomy_rig", "add_muscles", "studio_page",
+    "studio_files", "extraction_bad_input", "cluster", "studio_motion", "studio_lines", "studio_joints",
+    "studio_files_page", "studio_five_minutes", "laid_skin", "bad_skins", "coupling", "body_springs",
+    "tensions_opensim", "limp_lines", "crowd_command", "found_muscles_inside", "studio",
+    "line_muscle_range", "integrators", "shots", "web_player",
 )  # fmt: skip
 """Files of tests that take longest: they begin first, so that no worker is left with one at the end."""
 
