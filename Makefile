@@ -16,8 +16,9 @@ demo: $(STAMPS)/python  ## the built-in écorché and a real person flex: a film
 test: $(STAMPS)/python $(STAMPS)/peers $(STAMPS)/web  ## everything the project promises, checked
 	@$(MAKE) --no-print-directory -j 2 lint tests
 
+# three workers share two processors with the browsers that some of them wait for: none keeps a processor to itself
 tests: $(STAMPS)/python $(STAMPS)/web
-	$(BIN)/python -m pytest -n 3 --dist loadscope --no-loadscope-reorder -q
+	OPENBLAS_NUM_THREADS=1 OMP_WAIT_POLICY=passive GOMP_SPINCOUNT=0 $(BIN)/python -m pytest -n 3 --dist loadscope --no-loadscope-reorder -q
 
 lint: $(STAMPS)/python  ## style, types and layers
 	$(BIN)/ruff check .
