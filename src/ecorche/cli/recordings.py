@@ -68,8 +68,8 @@ def read_model_activation(
     from ecorche.io.activation import read_activation
 
     columns = read_activation(path, set(muscles))
-    curves = {name: curve for name, curve in columns.items() if name in set(muscles)}
-    others, absent = [name for name in columns if name not in curves], set(muscles) - curves.keys()
+    curves = {name: columns[name] for name in muscles if name in columns}
+    others, absent = ([n for n in all_of_them if n not in curves] for all_of_them in (columns, muscles))
     for name in others:
         meant = nearest(name, absent, alike=0.8)
         if meant is not None or not curves:
