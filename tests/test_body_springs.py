@@ -76,6 +76,11 @@ def test_bind_is_exact_and_a_still_pose_stays_still_to_the_bit(character: Charac
     assert not away(frames).any()
 
 
+def test_springs_that_nothing_damps_are_refused(character: Character) -> None:
+    with pytest.raises(EcorcheError, match="springs: nothing damps them, so they never rest"):
+        frames_of(character, hopping(character), springy(character, damping=0.0, ring=0.0))
+
+
 def test_a_hop_leaves_the_skin_behind_and_then_it_rests(character: Character) -> None:
     frames = frames_of(character, hopping(character, 2.5), springy(character))
     offsets = away(frames)

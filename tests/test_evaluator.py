@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import tracemalloc
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -145,6 +146,13 @@ def test_what_does_not_fit_is_refused(data: Path) -> None:
     bad[3, head, 0, 3] = np.inf
     with pytest.raises(EcorcheError, match="the joints of instance 3 are not all numbers"):
         evaluator.apply(bad, active, points=room)
+
+
+def test_an_evaluator_goes_to_other_processes(data: Path) -> None:
+    evaluator, moved, active = instances(data / "human" / "male_slim_cmu_mb.glb", False)
+    again = pickle.loads(pickle.dumps(evaluator))
+    for one, other in zip(evaluated(evaluator, moved, active), evaluated(again, moved, active), strict=True):
+        assert one.tobytes() == other.tobytes()
 
 
 def test_threads_may_share_an_evaluator(data: Path) -> None:

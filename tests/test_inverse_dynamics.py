@@ -25,7 +25,7 @@ from ecorche.io.external_loads import read_external_loads
 from ecorche.io.opensim_storage import write_table
 from ecorche.io.trc import read_trc
 from opensim_tools import inverse_dynamics_tool
-from osim_models import WALKER_FILE, opensim_package
+from osim_models import ARM_FILE, WALKER_FILE, opensim_package
 
 Floats = npt.NDArray[np.float64]
 ASKED = 0.05  # of the root mean square of OpenSim's moment, of each coordinate
@@ -182,6 +182,10 @@ def test_a_segment_that_lacks_its_mass_is_named(opensim: Any, data: Path, tmp_pa
     model = OpensimModel(tmp_path / "light.osim")
     found = inverse_dynamics(model, np.arange(20) / 100.0, np.tile(model.defaults(), (20, 1)))
     assert found.notes[0] == "'tibia_r': no mass, so moments count nothing for it."
+    # what hangs fast on the ground weighs nothing and need not
+    arm26 = OpensimModel(data / ARM_FILE)
+    poses = np.tile(arm26.defaults(), (20, 1))
+    assert inverse_dynamics(arm26, np.arange(20) / 100.0, poses).notes == ()
 
 
 def test_a_force_carried_to_other_times_is_the_same_wrench() -> None:

@@ -204,6 +204,9 @@ def test_activations_as_opensims_tools_write_them(opensim: Any, data: Path, tmp_
     code, told = _run(*written(muscles, times + 60.0))
     assert code == 2
     assert "its activations run from 60 to 61 s, the motion from 0.03 to 0.99 s" in told.replace("\n", " ")
+    (tmp_path / "a.csv").write_text("time,BRA\n5,0.5\n")  # one number, at whatever time
+    code, told = _run("bake", rig, *solved, "--activations", tmp_path / "a.csv", *out)
+    assert code == 0, told
     code, told = _run(*written(muscles, 0.5 * times))
     assert code == 0, told
     assert "the first and last of a.sto are held" in told.replace("\n", " ")

@@ -198,6 +198,8 @@ def test_clips_are_blended_in_step_and_faded_without_a_jump(browser: str, data: 
     # a fade begins where the one before it has come to
     acts += [{"play": [1, 0.5], "seconds": 0.2}, {"play": [2, 0.5], "seconds": 0.001}]
     acts += [{"play": [1, 0.5], "seconds": 0.001}, {"seconds": 0.6}]
+    # and a blend goes on from the clip that is seen most
+    acts += [{"play": [0, 0.4], "seconds": 0.3}, {"blend": [0, 2, 0.1], "seconds": 0.0}]
     job = {"page": str(tmp_path / "out" / PAGE), "acts": acts, "out": str(tmp_path / "acts.json")}
     assert visit(browser, [job], tmp_path) == [""]
     told = json.loads((tmp_path / "acts.json").read_text())
@@ -208,7 +210,7 @@ def test_clips_are_blended_in_step_and_faded_without_a_jump(browser: str, data: 
         assert (first["weight"], second["weight"]) == (1.0 - share, share)
         for clip in (first, second):
             assert clip["phase"] == (pytest.approx(phase, abs=1e-6) if clip["weight"] else None)
-    posed, alone, fading, third, back, done = told[len(blends) :]
+    posed, alone, fading, third, back, done, late, blended = told[len(blends) :]
     assert [clip["weight"] for clip in posed] == [0.5, 0.0, 0.5]
     assert posed[0]["phase"] == pytest.approx((phase + 0.5 / one) % 1.0, abs=1e-6)
     assert [clip["weight"] for clip in alone] == [1.0, 0.0, 0.0]
@@ -216,9 +218,11 @@ def test_clips_are_blended_in_step_and_faded_without_a_jump(browser: str, data: 
     weights = [[clip["weight"] for clip in clips] for clips in (fading, third, back)]
     assert weights[0] == pytest.approx([0.6, 0.4, 0.0], abs=1e-6)
     assert weights[1] == pytest.approx([0.6, 0.4, 0.0], abs=0.01)
-    assert weights[2] == pytest.approx([0.6, 1.0, 0.0], abs=0.01)  # seen already: it goes on
+    assert weights[2] == pytest.approx([0.6, 0.4, 0.0], abs=0.01)
     assert back[1]["phase"] == pytest.approx(0.202 / other, abs=1e-6)
     assert [clip["weight"] for clip in done] == [0.0, 1.0, 0.0]
+    assert [clip["weight"] for clip in late] == pytest.approx([0.75, 0.25, 0.0])
+    assert blended[0]["phase"] == pytest.approx(0.3 / one, abs=1e-6)
 
 
 def slerp(a: Floats, b: Floats, share: float) -> Floats:
@@ -376,6 +380,9 @@ def test_what_cannot_be_exported_is_refused(
     said = ecorche("export", path, "--web", theirs, code=2)
     assert "holds a file README.md that is no page's of ours, and would be written over" in said
     assert (theirs / "README.md").read_text() == "of somebody"
+    (tmp_path / "mailed").mkdir()  # the page alone, without the rest of its folder
+    shutil.copy(small_page(data, tmp_path / "ours"), tmp_path / "mailed")
+    assert write_page(tmp_path / "mailed", program_of(path), [drawn_clip(path, program_of(path))]) == ()
     program = program_of(path)
     with pytest.raises(EcorcheError, match="no clip to play"):
         write_page(out, program, [])

@@ -31,6 +31,7 @@ export class Actor extends Group {
   #gain = 1;
   #tension = 0;
   readonly #actions = new Map<Clip, AnimationAction>();
+  readonly #fades = new Map<AnimationAction, Fade>();
   readonly #skeleton: Object3D;
   readonly #activation: Float64Array;
 
@@ -84,19 +85,40 @@ export class Actor extends Group {
    * where the one before it has come to, and a clip that is still seen goes on from where it is.
    */
   play(clip: Clip, seconds = 0): AnimationAction {
+    let others = false;
     for (const [other, action] of this.#actions) {
       if (other === clip) continue;
-      const weight = weightOf(action);
-      if (seconds > 0 && weight > 0) action.setEffectiveWeight(weight).fadeOut(seconds);
-      else action.stop();
+      if (seconds > 0 && weightOf(action) > 0) {
+        this.#fade(action, 0, seconds);
+        others = true;
+      } else this.#stop(action);
     }
     const action = this.action(clip);
-    const seen = seconds > 0 && weightOf(action) > 0;
-    const others = [...this.#actions.values()].some((other) => other !== action && weightOf(other) > 0);
-    if (!seen) action.reset();
-    action.setEffectiveWeight(1).setEffectiveTimeScale(1);
-    if (!seen && others) action.fadeIn(seconds);
-    return action.play();
+    if (seconds <= 0 || weightOf(action) === 0) action.reset().setEffectiveWeight(others ? 0 : 1);
+    action.setEffectiveTimeScale(1).play();
+    this.#fade(action, 1, others ? seconds : 0);
+    return action;
+  }
+
+  /** Bring a weight to another from what it is now, in some seconds. */
+  #fade(action: AnimationAction, to: number, seconds: number): void {
+    this.#fades.set(action, { from: action.getEffectiveWeight(), to, seconds, passed: 0 });
+    if (seconds <= 0) this.#fadeOn(0);
+  }
+
+  #fadeOn(seconds: number): void {
+    for (const [action, fade] of this.#fades) {
+      fade.passed += seconds;
+      const share = fade.passed < fade.seconds ? fade.passed / fade.seconds : 1;
+      if (share === 1) this.#fades.delete(action);
+      if (share === 1 && fade.to === 0) action.stop();
+      else action.setEffectiveWeight(fade.from + share * (fade.to - fade.from));
+    }
+  }
+
+  #stop(action: AnimationAction): void {
+    this.#fades.delete(action);
+    action.stop();
   }
 
   /**
@@ -122,6 +144,7 @@ export class Actor extends Group {
       together += weight * clip.duration;
       shares += clip.duration > 0 ? weight : 0;
     }
+    this.#fades.clear();
     for (const [clip, action] of this.#actions) if (!weights.has(clip)) action.stop();
     for (const [clip, weight] of weights) {
       const action = this.action(clip);
@@ -132,12 +155,14 @@ export class Actor extends Group {
     }
   }
 
-  /** How far the clip that plays is, 0 to 1. */
+  /** How far the clip that plays is, 0 to 1; of several, the one that counts most. */
   get phase(): number {
+    let [phase, most] = [0, 0];
     for (const [clip, action] of this.#actions) {
-      if (action.isRunning() && clip.duration > 0) return action.time / clip.duration;
+      const weight = clip.duration > 0 ? weightOf(action) : 0;
+      if (weight > most) [phase, most] = [action.time / clip.duration, weight];
     }
-    return 0;
+    return phase;
   }
 
   /** Muscles' activations now, 0 to 1: of the clips by the weights of their actions, and tension on top. */
@@ -159,6 +184,7 @@ export class Actor extends Group {
 
   /** Go on by some seconds; where the joints are then. */
   pose(seconds: number): readonly Matrix4[] {
+    this.#fadeOn(Math.abs(seconds * this.mixer.timeScale));
     this.mixer.update(seconds);
     this.#skeleton.updateMatrixWorld(true);
     return this.joints.map((joint) => joint.matrixWorld);
@@ -205,6 +231,14 @@ export class Actor extends Group {
       return part;
     });
   }
+}
+
+/** A weight on its way. */
+interface Fade {
+  readonly from: number;
+  readonly to: number;
+  readonly seconds: number;
+  passed: number;
 }
 
 /** A share from 0 to 1; others are refused, for a shader does not look what it is given. */

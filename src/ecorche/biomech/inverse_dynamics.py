@@ -177,11 +177,15 @@ def _without_mass(model: MusculoskeletalModel) -> list[str]:
     Others without mass are frames between joints, which models have for good reasons.
     """
     masses = {body.name: body.mass for body in model.bodies}
+    here, there = (model.body_transforms(model.defaults() + turn) for turn in (0.0, 0.1))
+    moves = {name: not np.allclose(a, b) for name, a, b in zip(masses, here, there, strict=True)}
     marked = {marker.body for marker in model.markers}
     return [
         name
         for name, mass in masses.items()
-        if mass <= LEAST_MASS and (name in marked or masses.get(other_side(name) or "", 0.0) > LEAST_MASS)
+        if mass <= LEAST_MASS
+        and moves[name]
+        and (name in marked or masses.get(other_side(name) or "", 0.0) > LEAST_MASS)
     ]
 
 

@@ -86,6 +86,12 @@ def compile_springs(body: Body, rig: Rig | None) -> BodySprings:
     """The masses and springs of a body, by what its rig says; without a rig, as usual."""
     character = body.character
     spec = SpringsSpec() if rig is None else rig.spec.springs
+    if spec.damping == 0.0 and spec.ring == 0.0:
+        raise EcorcheError(
+            "nothing damps them, so they never rest",
+            where=f"{character.source or character.name}, springs",
+            remedy="Give damping or ring above 0",
+        )
     mesh = character.body(None if rig is None else rig.spec.body)
     number = character.meshes.index(mesh)
     naming = recognise(character.skeleton, None if rig is None else rig.spec.skeleton.mapping or None)

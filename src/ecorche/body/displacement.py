@@ -58,6 +58,9 @@ class Displacement:
         # what no frame is using, one for each thread that has asked at once
         self._idle: list[_Prepared] = []
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_idle": []}  # memory of frames stays here
+
     def apply(self, points: PointSet, difference: Floats, activation: npt.ArrayLike | None) -> bool:
         """Move skinned points (vertices, 3) in place; False, and nothing moved, where something cannot be.
 

@@ -66,6 +66,9 @@ class Evaluator:
         self._told = np.empty((2, 0, program.muscle_count))
         self._of_joints = np.zeros((2, WIDTH, program.muscle_count - program.spindle_count))
 
+    def __reduce__(self) -> tuple[type[Evaluator], tuple[VertexProgram]]:
+        return Evaluator, (self.program,)  # what is kept between frames stays here
+
     @property
     def kept_bytes(self) -> int:
         """Memory that stays from frame to frame, whatever the number of instances."""

@@ -96,7 +96,7 @@ def export(
     if web is not None:
         from ecorche.cli.export_web import WebExport, export_web
 
-        of_others = f"--output --as {OF_JOINTS} {OF_A_MODEL}"
+        of_others = f"--output {OF_JOINTS} {OF_A_MODEL}" + (" --as" if as_ is ExportAs.model else "")
         refuse_unused(context, of_others, "a page plays the muscles themselves", "Leave it out, or --web")
         asked = WebExport(web, tuple(motions or ()), clip, feet.value, frames, rate, activation, crowd)
         export_web(rig, asked, quiet)

@@ -78,9 +78,3 @@ class SpringsSpec(Spec):
     """Forces on the skin, by any name."""
     balls: Mapping[Name, BallSpec] = Field(default_factory=dict)
     """Things that move and push the skin, by any name."""
-
-    @model_validator(mode="after")
-    def _require_damping(self) -> SpringsSpec:
-        if self.damping == 0.0 and self.ring == 0.0:
-            raise refusal("nothing damps the springs, so they never rest", "Give damping or ring above 0")
-        return self

@@ -24,6 +24,9 @@ BUILD = "tools/build-web"
 MOST = 400
 """Figures on the page."""
 
+PLAYER = b"ecorcheJoint"
+"""What is in the player, and so in every page."""
+
 _TITLE, _SETTINGS, _FIGURE = "<!--title-->", "<!--settings-->", "<!--figure-->"
 
 
@@ -42,7 +45,8 @@ def require_page_folder(folder: Path) -> None:
 
 def _require_ours(folder: Path) -> None:
     """Refuse to write over files of somebody else; a page that was written before is written anew."""
-    if (folder / LIBRARY[0]).exists():
+    page = folder / PAGE
+    if (folder / LIBRARY[0]).exists() or (page.is_file() and PLAYER in page.read_bytes()):
         return
     for name in (PAGE, FIGURE, README, *LIBRARY):
         if (folder / name).exists():
@@ -85,6 +89,9 @@ def write_page(
         raise WriteError(f"a crowd of {crowd} was asked for", where=folder, remedy=f"Give 1 to {MOST}")
     require_page_folder(folder)
     folder.mkdir(exist_ok=True)
+    # first what tells that the folder is ours, should the rest be interrupted
+    for name in LIBRARY:
+        _write(folder / name, _built(name))
     written = write_figure(folder / FIGURE, program, clips)
     title = program.body.character.name if title is None else title
     settings = {"crowd": crowd, "title": title}
@@ -100,13 +107,14 @@ def write_page(
         if not found:
             raise WriteError(f"the player's page has no place for {mark}", remedy=f"Build it anew: {BUILD}")
         page = before + text + after
-    texts = {name: _built(name) for name in LIBRARY}
-    texts[README] = _readme(title).encode()
-    texts[PAGE] = page.encode()
-    for name, data in texts.items():
-        with whole_file(folder / name) as partial:
-            partial.write_bytes(data)
+    _write(folder / README, _readme(title).encode())
+    _write(folder / PAGE, page.encode())
     return written.notes
+
+
+def _write(file: Path, data: bytes) -> None:
+    with whole_file(file) as partial:
+        partial.write_bytes(data)
 
 
 def _built(name: str) -> bytes:
